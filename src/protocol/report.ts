@@ -1,0 +1,83 @@
+/** The JSON of `fuselens analyze` (`"schema": "fuselens/1"`): times in microseconds relative to `baseNs`; unknown = null. */
+
+export interface KernelFigures {
+  readonly count: number;
+  /** Kernels with a known start and duration: the base of every time below. */
+  readonly timedCount: number;
+  readonly totalUs: number;
+  readonly spanUs: number | null;
+  readonly busyUs: number | null;
+  readonly idleUs: number | null;
+  readonly p50Us: number | null;
+  readonly p90Us: number | null;
+  readonly p99Us: number | null;
+  readonly minUs: number | null;
+  readonly maxUs: number | null;
+  readonly shareLe50us: number | null;
+  readonly shareLe100us: number | null;
+  readonly meanIntervalUs: number | null;
+}
+
+export interface LaneFigures {
+  readonly computeBusyUs: number | null;
+  readonly communicationBusyUs: number | null;
+  readonly copyBusyUs: number | null;
+  readonly overlappedUs: number | null;
+  readonly exposedCommunicationUs: number | null;
+  readonly exposedCopyUs: number | null;
+  readonly computeIdleUs: number | null;
+  readonly mainStreamIdleUs: number | null;
+  readonly freeUs: number | null;
+}
+
+export interface CountTotal {
+  readonly count: number;
+  readonly totalUs: number;
+}
+
+export interface StreamFigures {
+  readonly device: string | null;
+  readonly stream: string | null;
+  readonly count: number;
+  readonly totalUs: number;
+  readonly busyUs: number | null;
+  readonly idleUs: number | null;
+  readonly firstUs: number | null;
+  readonly lastUs: number | null;
+}
+
+export interface StepReport extends LaneFigures {
+  readonly name: string;
+  readonly startUs: number | null;
+  readonly durationUs: number | null;
+  readonly kernels: number;
+}
+
+export interface RankReport {
+  readonly rank: number | null;
+  /** How the rank is called where it has no number (file or folder name). */
+  readonly label: string;
+  readonly kernels: KernelFigures;
+  readonly lanes: LaneFigures;
+  readonly split: { readonly compute: CountTotal; readonly communication: CountTotal; readonly memcpy: CountTotal; readonly memset: CountTotal };
+  readonly streams: readonly StreamFigures[];
+  readonly families: readonly ({ readonly family: string } & CountTotal)[];
+  readonly topKernels: readonly ({ readonly name: string; readonly type: string } & CountTotal)[];
+  readonly steps: readonly StepReport[];
+}
+
+export interface AnalyzeReport {
+  readonly schema: 'fuselens/1';
+  readonly profile: {
+    readonly path: string;
+    readonly format: string;
+    readonly backend: string | null;
+    readonly baseNs: string | null;
+    readonly ranks: readonly { readonly rank: number | null; readonly label: string; readonly device: string | null; readonly host: string | null; readonly steps: number; readonly kernels: number | null }[];
+    readonly versions: Readonly<Record<string, string>>;
+  };
+  readonly problems: readonly { readonly kind: string; readonly count: number; readonly message: string; readonly where: string; readonly effect: string }[];
+  readonly ranks: readonly RankReport[];
+  readonly fingerprints: readonly unknown[];
+  readonly findings: readonly unknown[];
+}

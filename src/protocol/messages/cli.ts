@@ -1,0 +1,3 @@
+/** Sentences of the `fuselens` command. */
+export const cliMessages: Readonly<Record<string, string>> = {
+};

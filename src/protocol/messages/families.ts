@@ -1,0 +1,3 @@
+/** Names of the kernel families. */
+export const familyMessages: Readonly<Record<string, string>> = {
+};

@@ -1,0 +1,3 @@
+/** Definition of each figure. */
+export const figureMessages: Readonly<Record<string, string>> = {
+};

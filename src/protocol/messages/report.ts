@@ -1,0 +1,3 @@
+/** Words of reports. */
+export const reportMessages: Readonly<Record<string, string>> = {
+};

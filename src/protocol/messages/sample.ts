@@ -1,0 +1,3 @@
+/** Sentences of the sample profile. */
+export const sampleMessages: Readonly<Record<string, string>> = {
+};

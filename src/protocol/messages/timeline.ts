@@ -1,0 +1,3 @@
+/** Sentences of the Timeline. */
+export const timelineMessages: Readonly<Record<string, string>> = {
+};

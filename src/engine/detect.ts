@@ -1,0 +1,160 @@
+/**
+ * What lies at a path, found by content: one file, one rank's folder, or a tree of runs, steps and ranks. Detection lists
+ * ranks; it reads only heads of files and small metadata, so that a folder of many ranks shows at once.
+ */
+import type { FilePort } from './port';
+import type { Backend } from './profile/columns';
+import type { OpenOptions } from '../protocol/engine';
+import { Cancelled, ProblemList, UnreadableInput, type Problem } from './profile/problems';
+import { findAscendFolders } from './readers/ascendFolders';
+import { findKinetoFile } from './readers/kinetoDetect';
+import { findSqliteFile } from './readers/sqliteDetect';
+import type { FormatId, RankSource } from './readers/reader';
+
+export interface DetectedProfile {
+  readonly path: string;
+  readonly format: FormatId | 'mixed';
+  readonly backend: Backend | undefined;
+  readonly sources: readonly RankSource[];
+  readonly problems: readonly Problem[];
+  /** The export not used where text and DB exports of one run lie side by side. */
+  readonly alternative: 'text' | 'db' | undefined;
+}
+
+/** What a finder of one format says about a path: ranks it claims, and whether files lie there that it alone understands. */
+export interface Finding {
+  readonly sources: readonly RankSource[];
+  readonly alternative?: 'text' | 'db';
+}
+
+export interface DetectOptions extends OpenOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** A folder of traces is walked this deep: run → step → rank → file. */
+const MAX_DEPTH = 5;
+/** More files than this in one tree is not a profile folder but somebody's home. */
+const MAX_FILES = 20_000;
+
+const TRACE_NAME = /\.(json|json\.gz|gz|zip|tar|tgz|tar\.gz)$/i;
+const SQLITE_NAME = /\.(db|sqlite|sqlite3|nsys-rep)$/i;
+
+export async function detectProfile(port: FilePort, path: string, options: DetectOptions = {}): Promise<DetectedProfile> {
+  const stat = await port.stat(path);
+  if (stat === undefined) {
+    throw new UnreadableInput({ code: 'error.not-found', args: { file: path } });
+  }
+  const problems = new ProblemList();
+  const found = stat.kind === 'file' ? await detectFile(port, path, path, problems, options) : await detectFolder(port, path, problems, options);
+  if (found.sources.length === 0 && !problems.toArray().some((problem) => problem.severity === 'error')) {
+    throw new UnreadableInput({ code: stat.kind === 'file' ? 'error.not-a-profile' : 'error.no-profile-in-folder', args: { file: path } });
+  }
+  const sources = uniqueRanks(found.sources, problems);
+  return { path, format: formatOf(sources), backend: backendOf(sources), sources, problems: problems.toArray(), alternative: found.alternative };
+}
+
+async function detectFile(port: FilePort, root: string, path: string, problems: ProblemList, options: DetectOptions): Promise<Finding> {
+  const head = await port.read(path, 0, 64 * 1024);
+  if (isSqlite(head) || /\.nsys-rep$/i.test(path)) {
+    return findSqliteFile({ port, root, path, problems });
+  }
+  const ascend = await findAscendFolders(port, path, { problems, ...options });
+  if (ascend.sources.length > 0) {
+    return ascend;
+  }
+  return findKinetoFile({ port, root, path, head, problems, signal: options.signal });
+}
+
+async function detectFolder(port: FilePort, root: string, problems: ProblemList, options: DetectOptions): Promise<Finding> {
+  const ascend = await findAscendFolders(port, root, { problems, ...options });
+  const claimed = [...ascend.sources.flatMap((source) => [source.path, ...source.files])];
+  const sources = [...ascend.sources];
+  if (ascend.sources.length === 0) {
+    for (const file of await filesBelow(port, root, options.signal)) {
+      if (claimed.includes(file)) {
+        continue;
+      }
+      sources.push(...(await tryFile(port, root, file, problems)));
+    }
+  }
+  return { sources, ...(ascend.alternative === undefined ? {} : { alternative: ascend.alternative }) };
+}
+
+/** In a folder a file that is not ours is passed over with a note, where alone it would be refused. */
+async function tryFile(port: FilePort, root: string, path: string, problems: ProblemList): Promise<readonly RankSource[]> {
+  try {
+    const head = await port.read(path, 0, 64 * 1024);
+    if (isSqlite(head) || SQLITE_NAME.test(path)) {
+      return (await findSqliteFile({ port, root, path, problems })).sources;
+    }
+    return (await findKinetoFile({ port, root, path, head, problems })).sources;
+  } catch (error) {
+    if (!(error instanceof UnreadableInput)) {
+      throw error;
+    }
+    problems.add('file-passed-over', path, { severity: 'info', args: { ...error.detail.args, reason: error.detail.code } });
+    return [];
+  }
+}
+
+async function filesBelow(port: FilePort, root: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+  const files: string[] = [];
+  let level = [root];
+  for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
+    const next: string[] = [];
+    for (const folder of level) {
+      if (signal?.aborted === true) {
+        throw new Cancelled();
+      }
+      for (const entry of await port.list(folder)) {
+        const path = port.join(folder, entry.name);
+        if (entry.kind === 'folder') {
+          if (!entry.name.startsWith('.') && entry.name !== 'node_modules') {
+            next.push(path);
+          }
+        } else if (TRACE_NAME.test(entry.name) || SQLITE_NAME.test(entry.name)) {
+          files.push(path);
+        }
+      }
+      if (files.length > MAX_FILES) {
+        throw new UnreadableInput({ code: 'error.too-many-files', args: { file: root, limit: MAX_FILES } });
+      }
+    }
+    level = next;
+  }
+  return files;
+}
+
+function isSqlite(head: Uint8Array): boolean {
+  const magic = 'SQLite format 3\0';
+  return head.length >= magic.length && [...magic].every((character, i) => head[i] === character.charCodeAt(0));
+}
+
+/** Two sources that claim one rank of one group are both kept, as unknown ranks under their own names: never merged, never both rank 0. */
+function uniqueRanks(sources: readonly RankSource[], problems: ProblemList): readonly RankSource[] {
+  const seen = new Map<string, number>();
+  for (const { group, rank } of sources) {
+    if (rank !== undefined) {
+      seen.set(`${group}\0${rank}`, (seen.get(`${group}\0${rank}`) ?? 0) + 1);
+    }
+  }
+  return sources.map((source) => {
+    const repeats = source.rank === undefined ? 0 : (seen.get(`${source.group}\0${source.rank}`) ?? 0);
+    if (repeats <= 1) {
+      return source;
+    }
+    problems.add('rank-repeated', source.path, { severity: 'info', args: { rank: source.rank ?? '', label: source.label }, mergeKey: `${source.group}\0${source.rank}` });
+    return { ...source, label: source.label.includes(port(source.path)) ? source.label : `${source.label} (${port(source.path)})` };
+  });
+}
+
+const port = (path: string): string => path.split(/[\\/]/).filter((part) => part !== '').slice(-1)[0] ?? path;
+
+function formatOf(sources: readonly RankSource[]): FormatId | 'mixed' {
+  const formats = new Set(sources.map((source) => source.format));
+  return formats.size === 1 ? [...formats][0] : 'mixed';
+}
+
+function backendOf(sources: readonly RankSource[]): Backend | undefined {
+  return sources.length > 0 && sources.every((source) => source.format !== 'kineto' && source.format !== 'nsys-sqlite') ? 'ascend' : undefined;
+}

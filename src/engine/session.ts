@@ -1,0 +1,226 @@
+/**
+ * One open profile: detection, ranks loaded on demand, and every method of the Engine interface over them. The same class
+ * runs in the worker, in a child process, in the CLI and in tests.
+ */
+import type { EngineMethod, EngineParams, EngineProgress, EngineResult, OpenOptions, Problem, ProfileSummary, RankSummary } from '../protocol/engine';
+import type { FilePort, SpillStore } from './port';
+import type { RankData } from './profile/columns';
+import { Cancelled, ProblemList, UnreadableInput } from './profile/problems';
+import { RankPool } from './profile/rankPool';
+import type { RankSource } from './readers/reader';
+import { detectProfile, type DetectedProfile } from './detect';
+import { analyzeReport } from './analysis/analyzeReport';
+import { overview } from './analysis/overview';
+import { rankReport } from './analysis/rankReport';
+import { assignFamilies, type FamilyRule } from './analysis/families';
+import { timelineMethods, type TimelineMethod } from './timeline/methods';
+
+/** Where columns are kept between sessions; both calls may fail silently: a cache never decides whether a profile opens. */
+export interface ColumnCache {
+  load(source: RankSource): Promise<{ readonly data: RankData; readonly problems: readonly Problem[] } | undefined>;
+  store(source: RankSource, data: RankData, problems: readonly Problem[]): Promise<void>;
+}
+
+export interface EngineEnvironment {
+  readonly port: FilePort;
+  readonly cache?: ColumnCache;
+  /** Opens a spill store for the arguments of a compressed trace; undefined when nothing can be written. */
+  readonly spill?: (source: RankSource) => Promise<{ readonly key: string; readonly store: SpillStore } | undefined>;
+  readonly familyRules?: readonly FamilyRule[];
+  /** Loaded ranks beyond this many bytes are dropped, least recently used first. */
+  readonly memoryBudgetBytes?: number;
+}
+
+export interface SessionCallOptions {
+  readonly signal?: AbortSignal;
+  readonly progress?: (progress: EngineProgress) => void;
+}
+
+export interface LoadedRank {
+  readonly source: RankSource;
+  readonly data: RankData;
+  readonly problems: readonly Problem[];
+}
+
+const DEFAULT_BUDGET = 2 * 1024 ** 3;
+
+type Handlers = { readonly [M in EngineMethod]: (params: EngineParams<M>, options: SessionCallOptions) => Promise<EngineResult<M>> };
+
+export class EngineSession {
+  private detected: DetectedProfile | undefined;
+  private readonly pool: RankPool<LoadedRank>;
+  /** Summaries stay after columns are dropped, so that the tree keeps what it has shown. */
+  private readonly summaries = new Map<string, RankSummary>();
+  private readonly handlers: Handlers;
+
+  constructor(private readonly environment: EngineEnvironment) {
+    this.pool = new RankPool(environment.memoryBudgetBytes ?? DEFAULT_BUDGET);
+    this.handlers = {
+      open: (params, options) => this.open(params.path, params.options, options),
+      load: async (params, options) => this.summaryOf((await this.rank(params.rank, options)).source),
+      release: (params) => Promise.resolve(this.pool.delete(params.rank)),
+      rankReport: async (params, options) => {
+        const loaded = await this.rank(params.rank, options);
+        return rankReport(loaded.data, { label: loaded.source.label, ...(params.step === undefined ? {} : { step: params.step }) });
+      },
+      overview: async (params, options) => {
+        const loaded = await this.rank(params.rank, options);
+        return overview(loaded.data, { label: loaded.source.label, ...(params.step === undefined ? {} : { step: params.step }) });
+      },
+      analyze: (params, options) => this.analyze(params, options),
+      ...this.timelineHandlers(),
+    };
+  }
+
+  async call<M extends EngineMethod>(method: M, params: EngineParams<M>, options: SessionCallOptions = {}): Promise<EngineResult<M>> {
+    const handler: ((params: EngineParams<M>, options: SessionCallOptions) => Promise<EngineResult<M>>) | undefined = this.handlers[method];
+    if (handler === undefined) {
+      throw new UnreadableInput({ code: 'error.unknown-method', args: { method } });
+    }
+    return handler(params, options);
+  }
+
+  private async open(path: string, openOptions: OpenOptions | undefined, options: SessionCallOptions): Promise<ProfileSummary> {
+    this.pool.clear();
+    this.summaries.clear();
+    this.detected = await detectProfile(this.environment.port, path, { ...openOptions, signal: options.signal });
+    return this.profileSummary(this.detected);
+  }
+
+  private profileSummary(detected: DetectedProfile): ProfileSummary {
+    return {
+      path: detected.path,
+      name: this.environment.port.basename(detected.path),
+      format: detected.format,
+      backend: detected.backend,
+      ranks: detected.sources.map((source) => this.summaryOf(source)),
+      problems: detected.problems,
+      alternative: detected.alternative,
+    };
+  }
+
+  private summaryOf(source: RankSource): RankSummary {
+    return this.summaries.get(source.id) ?? {
+      id: source.id, label: source.label, rank: source.rank, group: source.group, format: source.format, bytes: source.bytes, readable: source.read !== undefined,
+    };
+  }
+
+  private opened(): DetectedProfile {
+    if (this.detected === undefined) {
+      throw new UnreadableInput({ code: 'error.nothing-open' });
+    }
+    return this.detected;
+  }
+
+  /** Loads a rank once; callers that ask meanwhile share the same read. A read that fails or is cancelled leaves nothing behind. */
+  private async rank(id: string, options: SessionCallOptions): Promise<LoadedRank> {
+    const source = this.opened().sources.find((s) => s.id === id);
+    if (source === undefined) {
+      throw new UnreadableInput({ code: 'error.no-such-rank', args: { rank: id } });
+    }
+    return this.pool.get(id, () => this.readRank(source, options), (loaded) => rankBytes(loaded.data));
+  }
+
+  private async readRank(source: RankSource, options: SessionCallOptions): Promise<LoadedRank> {
+    const loaded = (await this.fromCache(source)) ?? (await this.fromFiles(source, options));
+    assignFamilies(loaded.data, this.environment.familyRules);
+    this.summaries.set(source.id, loadedSummary(loaded));
+    return loaded;
+  }
+
+  private async fromCache(source: RankSource): Promise<LoadedRank | undefined> {
+    const cached = await this.environment.cache?.load(source);
+    return cached === undefined ? undefined : { source, data: cached.data, problems: cached.problems };
+  }
+
+  private async fromFiles(source: RankSource, options: SessionCallOptions): Promise<LoadedRank> {
+    const { read } = source;
+    if (read === undefined) {
+      throw new UnreadableInput({ code: 'error.rank-not-readable', args: { rank: source.label } });
+    }
+    const problems = new ProblemList();
+    const spill = await this.environment.spill?.(source);
+    const data = await read({ port: this.environment.port, problems, signal: options.signal, progress: options.progress, ...(spill === undefined ? {} : { spill }) });
+    const loaded: LoadedRank = { source, data, problems: problems.toArray() };
+    await this.environment.cache?.store(source, data, loaded.problems);
+    return loaded;
+  }
+
+  /** Ranks one after the other, each released as soon as its figures are taken: 64 ranks never sit in memory together. */
+  private async analyze(params: EngineParams<'analyze'>, options: SessionCallOptions): Promise<EngineResult<'analyze'>> {
+    const detected = this.opened();
+    const wanted = detected.sources.filter((source) => source.read !== undefined && (params.ranks === undefined || params.ranks.includes(source.id)));
+    const parts: { readonly source: RankSource; readonly summary: RankSummary; readonly baseNs: bigint; readonly report: EngineResult<'rankReport'> }[] = [];
+    const problems = new ProblemList();
+    problems.addAll(detected.problems);
+    for (const source of wanted) {
+      if (options.signal?.aborted === true) {
+        throw new Cancelled();
+      }
+      const wasLoaded = this.pool.has(source.id);
+      try {
+        const { data, problems: rankProblems } = await this.rank(source.id, options);
+        problems.addAll(rankProblems);
+        const report = rankReport(data, { label: source.label, ...(params.step === undefined ? {} : { step: params.step }) });
+        parts.push({ source, summary: this.summaryOf(source), baseNs: data.baseNs, report });
+      } catch (error) {
+        if (!(error instanceof UnreadableInput) || wanted.length === 1) {
+          throw error;
+        }
+        // One rank that cannot be read must not hide the others; it is listed with its reason.
+        problems.add('rank-unreadable', source.label, { severity: 'error', args: { ...error.detail.args, reason: error.detail.code } });
+      }
+      if (!wasLoaded && wanted.length > 1) {
+        this.pool.delete(source.id);
+      }
+    }
+    return analyzeReport({ summary: this.profileSummary(detected), parts, problems: problems.toArray() });
+  }
+
+  private timelineHandlers(): Pick<Handlers, TimelineMethod> {
+    const entries = (Object.keys(timelineMethods) as TimelineMethod[]).map((method) => [
+      method,
+      async (params: { readonly rank: string }, options: SessionCallOptions): Promise<unknown> => {
+        const loaded = await this.rank(params.rank, options);
+        return (timelineMethods[method] as (data: RankData, params: unknown, environment: EngineEnvironment) => unknown)(loaded.data, params, this.environment);
+      },
+    ]);
+    return Object.fromEntries(entries) as Pick<Handlers, TimelineMethod>;
+  }
+}
+
+function loadedSummary({ source, data, problems }: LoadedRank): RankSummary {
+  const kernels = countKernels(data);
+  return {
+    id: source.id, label: source.label, rank: data.rank ?? source.rank, group: source.group, format: source.format, bytes: source.bytes, readable: true,
+    loaded: {
+      backend: data.backend, device: data.device, host: data.host, baseNs: data.baseNs.toString(), kernels,
+      steps: data.steps.map((step, index) => ({ index, name: step.name, number: step.number, startNs: step.startNs, durationNs: step.durationNs, source: step.source })),
+      facts: data.facts, problems,
+    },
+  };
+}
+
+/** Kernels are compute and communication events; copies and sets are not. */
+function countKernels(data: RankData): number {
+  const { kind, count } = data.deviceEvents;
+  let kernels = 0;
+  for (let i = 0; i < count; i++) {
+    kernels += kind[i] < 2 ? 1 : 0;
+  }
+  return kernels;
+}
+
+/** Bytes of the typed arrays (names are small and shared). */
+function rankBytes(data: RankData): number {
+  let bytes = 0;
+  for (const table of [data.deviceEvents, data.hostEvents]) {
+    for (const column of Object.values(table) as unknown[]) {
+      bytes += ArrayBuffer.isView(column) ? column.byteLength : 0;
+    }
+  }
+  for (const series of data.memory) {
+    bytes += series.timeNs.byteLength * 4;
+  }
+  return bytes;
+}

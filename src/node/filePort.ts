@@ -1,0 +1,123 @@
+import { open, readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { FilePort, FileStat, FolderEntry, SqlDatabase } from '../engine/port';
+import { inflateStream } from './inflate';
+
+const DEFAULT_CHUNK = 1024 * 1024;
+/** One read call asks for at most this much, so that a huge `length` never becomes one allocation the file cannot fill. */
+const READ_LIMIT = 2 ** 31 - 4096;
+
+/**
+ * The engine's files through Node. Paths are taken as they are: spaces, `#`, `%`, CJK and (on Windows) more than 260
+ * characters work, because no path is ever turned into a URL. Offsets are doubles, so files over 4 GiB are fine.
+ */
+export function nodeFilePort(): FilePort {
+  return {
+    stat: statOf,
+    list,
+    read: readRange,
+    stream: streamRange,
+    inflate: inflateStream,
+    openSqlite: async (file: string): Promise<SqlDatabase> => (await import('./sqlite')).openSqlite(file),
+    join: (...parts) => path.join(...parts),
+    basename: (file) => path.basename(file),
+    dirname: (file) => path.dirname(file),
+  };
+}
+
+async function statOf(file: string): Promise<FileStat | undefined> {
+  try {
+    const found = await stat(file);
+    if (found.isDirectory()) {
+      return { kind: 'folder', size: 0, mtimeMs: found.mtimeMs };
+    }
+    // Sockets, devices and pipes would block a reader for ever: for us nothing is there.
+    return found.isFile() ? { kind: 'file', size: found.size, mtimeMs: found.mtimeMs } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function list(folder: string): Promise<readonly FolderEntry[]> {
+  let names;
+  try {
+    names = await readdir(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+  const entries: FolderEntry[] = [];
+  for (const entry of names) {
+    if (entry.isDirectory()) {
+      entries.push({ name: entry.name, kind: 'folder' });
+    } else if (entry.isFile()) {
+      entries.push({ name: entry.name, kind: 'file' });
+    } else if (entry.isSymbolicLink()) {
+      const target = await statOf(path.join(folder, entry.name));
+      if (target !== undefined) {
+        entries.push({ name: entry.name, kind: target.kind });
+      }
+    }
+  }
+  return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+async function readRange(file: string, offset: number, length: number): Promise<Uint8Array> {
+  const handle = await open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    const wanted = Math.max(0, Math.min(length, size - offset, READ_LIMIT));
+    const buffer = new Uint8Array(wanted);
+    let filled = 0;
+    while (filled < wanted) {
+      const { bytesRead } = await handle.read(buffer, filled, wanted - filled, offset + filled);
+      if (bytesRead === 0) {
+        break;
+      }
+      filled += bytesRead;
+    }
+    return filled === wanted ? buffer : buffer.subarray(0, filled);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Two buffers take turns: while the caller scans one chunk the next is being read. A file that grows or shrinks while it
+ * is read ends where it ends; nothing is read twice.
+ */
+async function* streamRange(
+  file: string,
+  options: { readonly start?: number; readonly end?: number; readonly chunkSize?: number } = {},
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const handle = await open(file, 'r');
+  let pending: Promise<{ readonly bytesRead: number }> | undefined;
+  try {
+    const size = Math.max(1, Math.floor(options.chunkSize ?? DEFAULT_CHUNK));
+    const end = options.end ?? Number.POSITIVE_INFINITY;
+    const buffers = [new Uint8Array(size), new Uint8Array(size)];
+    let offset = options.start ?? 0;
+    let turn = 0;
+    const readNext = (): Promise<{ readonly bytesRead: number }> | undefined => {
+      const length = Math.min(size, end - offset);
+      return length <= 0 ? undefined : handle.read(buffers[turn], 0, length, offset);
+    };
+    pending = readNext();
+    while (pending !== undefined) {
+      const { bytesRead } = await pending;
+      pending = undefined;
+      if (bytesRead === 0) {
+        return;
+      }
+      const chunk = buffers[turn].subarray(0, bytesRead);
+      offset += bytesRead;
+      turn = 1 - turn;
+      pending = readNext();
+      // A read that fails while the caller still works on this chunk is reported when it is awaited, not as unhandled.
+      pending?.catch(() => undefined);
+      yield chunk;
+    }
+  } finally {
+    await pending?.catch(() => undefined);
+    await handle.close();
+  }
+}

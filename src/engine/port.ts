@@ -3,6 +3,8 @@
  * each gives it one of these. Nothing under `engine/` imports `node:*`, `vscode` or the DOM.
  */
 
+import type { Message } from './profile/problems';
+
 export interface FileStat {
   readonly kind: 'file' | 'folder';
   /** Bytes; 0 for a folder. */
@@ -24,6 +26,8 @@ export interface SqlDatabase {
   rows(sql: string, parameters?: readonly SqlValue[]): Iterable<readonly SqlValue[]>;
   /** Column names of a table, in order; empty when the table does not exist. */
   columns(table: string): readonly string[];
+  /** What was odd about opening it, as problem kinds. */
+  readonly notes?: readonly Message[];
   close(): void;
 }
 

@@ -1,0 +1,156 @@
+/**
+ * A real VS Code in Chromium with the packaged extension, for stories: one server and one browser for the whole run, one
+ * page per story (a page costs about eight seconds, so let a story do several things).
+ */
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { chromium, type Browser, type Frame, type Page } from 'playwright-core';
+import { findChromium, root, runFolder } from '../../scripts/environment.mjs';
+import { installVsix, startServer, writeSettings } from '../../scripts/vscodeServer.mjs';
+
+/** The theme, its name in the settings, and the class the workbench then wears. */
+const THEMES = {
+  'dark': ['Default Dark Modern', 'vs-dark'],
+  'light': ['Default Light Modern', 'vs'],
+  'high-contrast': ['Default High Contrast', 'hc-black'],
+  'high-contrast-light': ['Default High Contrast Light', 'hc-light'],
+} as const;
+export type Theme = keyof typeof THEMES;
+export const ALL_THEMES = Object.keys(THEMES) as readonly Theme[];
+
+const WAIT_MS = 40000;
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const serverFolder = path.join(runFolder, 'story-server');
+/** FUSELENS_SHOTS=FOLDER keeps the pictures elsewhere. */
+const shots = process.env.FUSELENS_SHOTS ?? path.join(runFolder, 'shots');
+
+type Settings = Readonly<Record<string, unknown>>;
+interface Running {
+  readonly server: Awaited<ReturnType<typeof startServer>>;
+  readonly browser: Browser;
+}
+let running: Promise<Running> | undefined;
+const open = new Set<Workbench>();
+
+async function start(): Promise<Running> {
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { readonly version: string };
+  const vsix = path.join(root, `fuselens-${version}.vsix`);
+  assert.ok(fs.existsSync(vsix), `${vsix} is missing: npm run package`);
+  fs.rmSync(serverFolder, { recursive: true, force: true });
+  installVsix(serverFolder, vsix);
+  const server = await startServer({ folder: serverFolder });
+  return { server, browser: await chromium.launch({ executablePath: findChromium(), args: FLAGS }) };
+}
+
+afterEach(async function () {
+  for (const workbench of open) {
+    if (this.currentTest?.state === 'failed') {
+      await workbench.screenshot(`failed-${this.currentTest.title.replace(/[^\w]+/g, '-').slice(0, 60)}`);
+    }
+    await workbench.close();
+  }
+});
+
+after(async () => {
+  if (running !== undefined) {
+    const { server, browser } = await running;
+    await browser.close();
+    server.stop();
+  }
+});
+
+/** An empty folder for a story to open; it is made anew. */
+export function freshFolder(name: string): string {
+  const folder = path.join(runFolder, 'story-workspaces', name);
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** Opens a window on `folder` with the given settings; it is closed after the test, with a picture if the test failed. */
+export async function openWorkbench({ folder, settings = {}, theme = 'dark' }: { readonly folder: string; readonly settings?: Settings; readonly theme?: Theme }): Promise<Workbench> {
+  running ??= start();
+  const { server, browser } = await running;
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+  const workbench = new Workbench(await context.newPage(), settings);
+  open.add(workbench);
+  workbench.writeTheme(theme);
+  await workbench.page.goto(`${server.url}?folder=${encodeURIComponent(folder)}`);
+  await workbench.page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: WAIT_MS });
+  return workbench;
+}
+
+export class Workbench {
+  constructor(readonly page: Page, private readonly settings: Settings) {}
+
+  /** Runs a command by its title in the palette, e.g. `FuseLens: Show Overview`. */
+  async command(title: string): Promise<void> {
+    await this.page.keyboard.press('F1');
+    const input = this.page.locator('.quick-input-widget input.input');
+    await input.waitFor({ timeout: WAIT_MS });
+    await input.fill(`>${title}`);
+    const row = this.page.locator('.quick-input-list .monaco-list-row', { hasText: title.replace(/^.*: /, '') }).first();
+    await row.waitFor({ timeout: WAIT_MS });
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** The webview (or any inner frame) that shows an element matching `selector`; waits for it. */
+  async frame(selector: string, wait = WAIT_MS): Promise<Frame> {
+    const deadline = Date.now() + wait;
+    for (;;) {
+      for (const frame of this.page.frames()) {
+        if (frame !== this.page.mainFrame() && (await frame.locator(selector).first().isVisible().catch(() => false))) {
+          return frame;
+        }
+      }
+      if (Date.now() > deadline) {
+        throw new Error(`No view shows ${selector} after ${wait / 1000} s. Tabs: ${(await this.tabs()).join(', ')}`);
+      }
+      await this.page.waitForTimeout(100);
+    }
+  }
+
+  /** Titles of the open editor tabs. */
+  async tabs(): Promise<readonly string[]> {
+    return this.page.locator('.tabs-container .tab .monaco-icon-label').allInnerTexts();
+  }
+
+  /** Waits for a notification with this text (a toast). */
+  async notification(text: string | RegExp): Promise<void> {
+    await this.page.locator('.notification-list-item', { hasText: text }).first().waitFor({ timeout: WAIT_MS });
+  }
+
+  writeTheme(theme: Theme): void {
+    writeSettings(serverFolder, { ...this.settings, 'workbench.colorTheme': THEMES[theme][0] });
+  }
+
+  /** Changes the theme of the open window. */
+  async setTheme(theme: Theme): Promise<void> {
+    this.writeTheme(theme);
+    await this.page.locator(`.monaco-workbench.${THEMES[theme][1]}`).waitFor({ timeout: WAIT_MS });
+    await this.page.waitForTimeout(400);
+  }
+
+  /** Saves a picture of the whole window as `<name>.png`. */
+  async screenshot(name: string): Promise<string> {
+    fs.mkdirSync(shots, { recursive: true });
+    const file = path.join(shots, `${name}.png`);
+    await this.page.screenshot({ path: file });
+    return file;
+  }
+
+  /** One picture in each theme: `<name>-<theme>.png`. Leaves the window dark. */
+  async screenshotInThemes(name: string, themes: readonly Theme[] = ALL_THEMES): Promise<void> {
+    for (const theme of themes) {
+      await this.setTheme(theme);
+      await this.screenshot(`${name}-${theme}`);
+    }
+    await this.setTheme('dark');
+  }
+
+  async close(): Promise<void> {
+    open.delete(this);
+    await this.page.context().close();
+  }
+}

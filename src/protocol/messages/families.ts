@@ -1,3 +1,23 @@
-/** Names of the kernel families. */
+/** Names of the kernel families, and what each holds. */
 export const familyMessages: Readonly<Record<string, string>> = {
+  'family.matmul': 'Matmul / attention',
+  'family.linearAttention': 'Linear attention',
+  'family.norm': 'Norm',
+  'family.elementwise': 'Elementwise',
+  'family.glue': 'Glue',
+  'family.loss': 'Loss',
+  'family.optimizer': 'Optimizer',
+  'family.communication': 'Communication',
+  'family.hostSync': 'Host sync',
+  'family.other': 'Other',
+  'family.about.matmul': 'Matrix products, convolutions and attention, with their own reductions and layout work.',
+  'family.about.linearAttention': 'Gated delta rule (GDN), state space models and their short convolutions.',
+  'family.about.norm': 'Fused norms and their gradients, batch norm, and the core of a norm written out: pow, mean, add, rsqrt, mul.',
+  'family.about.elementwise': 'Arithmetic, activations, reductions, rotary embedding, dropout and pooling.',
+  'family.about.glue': 'Casts, copies, fills, slices, transposes, concatenation, gather and scatter, sorting.',
+  'family.about.loss': 'Log-softmax, cross entropy and other losses.',
+  'family.about.optimizer': 'Optimizer updates over parameters and gradient norms.',
+  'family.about.communication': 'Collectives and point-to-point transfers between ranks.',
+  'family.about.hostSync': 'Work whose result the host waits for: nonzero, copies from device to host.',
+  'family.about.other': 'Kernels that no rule names.',
 };

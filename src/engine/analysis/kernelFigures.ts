@@ -1,0 +1,92 @@
+import type { KernelFigures } from '../../protocol/report';
+import type { DeviceEvents } from '../profile/columns';
+import { lengthOf, unite } from './intervals';
+import { isKernel, type BusyUnions, type Selection } from './selection';
+import { microseconds, ratio } from './units';
+
+/** Known durations of the window's kernels in ns, ascending. A kernel whose start is unknown keeps its duration. */
+export function sortedDurations(events: DeviceEvents, selection: Selection): Float64Array {
+  const out = new Float64Array(selection.rows.length + selection.unplaced.length);
+  let count = 0;
+  for (const rows of [selection.rows, selection.unplaced]) {
+    for (const row of rows) {
+      const duration = events.durationNs[row];
+      if (isKernel(events.kind[row]) && !Number.isNaN(duration)) {
+        out[count++] = duration;
+      }
+    }
+  }
+  return out.slice(0, count).sort();
+}
+
+/** Percentile by nearest rank: element number ⌈q·n⌉ (from 1) of an ascending array; NaN when it is empty. */
+export function nearestRank(sorted: Float64Array, q: number): number {
+  if (sorted.length === 0) {
+    return NaN;
+  }
+  // ceil of a product a hair above an integer would skip an element, so 0.9 × 10 must stay 9.
+  const rank = Math.ceil(q * sorted.length - 1e-9);
+  return sorted[Math.min(sorted.length, Math.max(1, rank)) - 1];
+}
+
+/** How many of an ascending array are at most `limit`. */
+export function countUpTo(sorted: Float64Array, limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] <= limit) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+export function kernelFigures(events: DeviceEvents, selection: Selection, unions: BusyUnions): KernelFigures {
+  const sorted = sortedDurations(events, selection);
+  let totalNs = 0;
+  for (const duration of sorted) {
+    totalNs += duration;
+  }
+  const { count, timedCount, lastStartNs } = countKernels(events, selection);
+  const spanNs = unions.lastNs - unions.firstNs;
+  const busyNs = Number.isNaN(spanNs) ? NaN : lengthOf(unite(unions.compute, unions.communication));
+  return {
+    count,
+    timedCount,
+    totalUs: totalNs / 1000,
+    spanUs: microseconds(spanNs),
+    busyUs: microseconds(busyNs),
+    idleUs: microseconds(spanNs - busyNs),
+    p50Us: microseconds(nearestRank(sorted, 0.5)),
+    p90Us: microseconds(nearestRank(sorted, 0.9)),
+    p99Us: microseconds(nearestRank(sorted, 0.99)),
+    minUs: microseconds(sorted.length === 0 ? NaN : sorted[0]),
+    maxUs: microseconds(sorted.length === 0 ? NaN : sorted[sorted.length - 1]),
+    shareLe50us: ratio(countUpTo(sorted, 50_000), sorted.length),
+    shareLe100us: ratio(countUpTo(sorted, 100_000), sorted.length),
+    meanIntervalUs: microseconds(timedCount < 2 ? NaN : (lastStartNs - unions.firstNs) / (timedCount - 1)),
+  };
+}
+
+function countKernels(events: DeviceEvents, selection: Selection): { readonly count: number; readonly timedCount: number; readonly lastStartNs: number } {
+  let count = 0;
+  let timedCount = 0;
+  let lastStartNs = NaN;
+  for (const row of selection.rows) {
+    if (!isKernel(events.kind[row])) {
+      continue;
+    }
+    count++;
+    if (!Number.isNaN(events.durationNs[row])) {
+      timedCount++;
+      lastStartNs = events.startNs[row];
+    }
+  }
+  for (const row of selection.unplaced) {
+    count += isKernel(events.kind[row]) ? 1 : 0;
+  }
+  return { count, timedCount, lastStartNs };
+}

@@ -1,0 +1,83 @@
+import type { LaneFigures } from '../../protocol/report';
+import { EventKind, type DeviceEvents, type StreamInfo } from '../profile/columns';
+import { clip, gaps, IntervalBuilder, intersect, lengthOf, unite, type Intervals } from './intervals';
+import { type BusyUnions, type Selection } from './selection';
+import { microseconds } from './units';
+
+const UNKNOWN: LaneFigures = {
+  computeBusyUs: null, communicationBusyUs: null, copyBusyUs: null, overlappedUs: null, exposedCommunicationUs: null, exposedCopyUs: null,
+  computeIdleUs: null, mainStreamIdleUs: null, freeUs: null,
+};
+
+/**
+ * Where the device's time went between the first kernel's start and the last kernel's end:
+ * `span = computeBusy + computeIdle` and `computeIdle = exposedCommunication + exposedCopy + free`, exactly, in integer ns.
+ * Copies outside that span are in `copyBusy` only.
+ */
+export function laneFigures(events: DeviceEvents, selection: Selection, unions: BusyUnions, streams: readonly StreamInfo[]): LaneFigures {
+  const { firstNs, lastNs } = unions;
+  const copyBusyNs = lengthOf(unions.copies);
+  if (Number.isNaN(firstNs)) {
+    return { ...UNKNOWN, copyBusyUs: unions.copies.count === 0 ? null : copyBusyNs / 1000 };
+  }
+  const computeBusyNs = lengthOf(unions.compute);
+  const communicationBusyNs = lengthOf(unions.communication);
+  const overlappedNs = lengthOf(intersect(unions.communication, unions.compute));
+  const kernels = unite(unions.compute, unions.communication);
+  const kernelBusyNs = lengthOf(kernels);
+  const allBusyNs = lengthOf(unite(kernels, clip(unions.copies, firstNs, lastNs)));
+  const spanNs = lastNs - firstNs;
+  return {
+    computeBusyUs: computeBusyNs / 1000,
+    communicationBusyUs: communicationBusyNs / 1000,
+    copyBusyUs: copyBusyNs / 1000,
+    overlappedUs: overlappedNs / 1000,
+    exposedCommunicationUs: (communicationBusyNs - overlappedNs) / 1000,
+    exposedCopyUs: (allBusyNs - kernelBusyNs) / 1000,
+    computeIdleUs: (spanNs - computeBusyNs) / 1000,
+    mainStreamIdleUs: microseconds(mainStreamIdleNs(events, selection, unions, streams)),
+    freeUs: (spanNs - allBusyNs) / 1000,
+  };
+}
+
+/** Nothing runs at all: the gaps between the first kernel's start and the last kernel's end. */
+export function freeIntervals(unions: BusyUnions): Intervals {
+  return gaps(unite(unite(unions.compute, unions.communication), unions.copies), unions.firstNs, unions.lastNs);
+}
+
+/** No compute kernel runs: the lane the article draws red. */
+export function computeIdleIntervals(unions: BusyUnions): Intervals {
+  return gaps(unions.compute, unions.firstNs, unions.lastNs);
+}
+
+/** The stream with most summed compute time (the lowest index wins a tie); undefined where streams are not known. */
+export function mainStream(events: DeviceEvents, { rows }: Selection, streams: readonly StreamInfo[]): number | undefined {
+  const totals = new Float64Array(streams.length);
+  for (const row of rows) {
+    if (events.kind[row] === EventKind.Compute && events.durationNs[row] > 0) {
+      totals[events.stream[row]] += events.durationNs[row];
+    }
+  }
+  let best: number | undefined;
+  for (let i = 0; i < totals.length; i++) {
+    if (streams[i].stream !== undefined && totals[i] > (best === undefined ? 0 : totals[best])) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+/** Idle time of the main stream between the first kernel's start and the last kernel's end of the whole window. */
+function mainStreamIdleNs(events: DeviceEvents, selection: Selection, unions: BusyUnions, streams: readonly StreamInfo[]): number {
+  const stream = mainStream(events, selection, streams);
+  if (stream === undefined) {
+    return NaN;
+  }
+  const busy = new IntervalBuilder();
+  for (const row of selection.rows) {
+    if (events.stream[row] === stream) {
+      busy.add(events.startNs[row], events.startNs[row] + events.durationNs[row]);
+    }
+  }
+  return unions.lastNs - unions.firstNs - lengthOf(clip(busy.finish(), unions.firstNs, unions.lastNs));
+}

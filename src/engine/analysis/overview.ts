@@ -1,0 +1,105 @@
+import type { OverviewData } from '../../protocol/overview';
+import { EventKind, type RankData, type SideTable } from '../profile/columns';
+import { durationDensity } from './density';
+import { eachRow, kernelGroups } from './groups';
+import { sortedDurations } from './kernelFigures';
+import { rankReport, type ReportOptions } from './rankReport';
+import { isKernel, selectEvents, type Selection } from './selection';
+
+/** Rows of the Overview's kernel table; what is left off is counted in `omitted`. */
+export const OVERVIEW_KERNELS = 2000;
+
+/** Everything the Overview draws, for the whole recording or one step (index into `RankData.steps`). */
+export function overview(data: RankData, options: ReportOptions): OverviewData {
+  const selection = selectEvents(data.deviceEvents, options.step);
+  const groups = kernelGroups(data, selection);
+  const step = options.step === undefined ? undefined : data.steps[options.step];
+  return {
+    report: rankReport(data, options),
+    window: step === undefined ? { name: '', source: 'window' } : { name: step.name, source: step.source },
+    density: durationDensity(sortedDurations(data.deviceEvents, selection)),
+    ...longestKernels(data, selection),
+    kernels: groups.slice(0, OVERVIEW_KERNELS).map((group) => ({
+      name: group.name, type: group.type, family: group.family, count: group.count, totalUs: group.totalNs / 1000,
+      meanUs: group.timed === 0 ? null : group.totalNs / group.timed / 1000,
+      maxUs: group.timed === 0 ? null : group.maxNs / 1000,
+    })),
+    omitted: Math.max(0, groups.length - OVERVIEW_KERNELS),
+    assumptions: assumptions(data, selection, options.step),
+    profilerStepTrace: profilerStepTrace(data, step?.number),
+  };
+}
+
+function longestKernels(data: RankData, selection: Selection): Pick<OverviewData, 'topFiveCommunicationShare' | 'longest'> {
+  const { deviceEvents: events, strings } = data;
+  const communication: number[] = [];
+  let totalNs = 0;
+  let longest = -1;
+  eachRow(selection, (row) => {
+    const duration = events.durationNs[row];
+    if (!isKernel(events.kind[row]) || Number.isNaN(duration)) {
+      return;
+    }
+    totalNs += duration;
+    if (longest < 0 || duration > events.durationNs[longest]) {
+      longest = row;
+    }
+    if (events.kind[row] === EventKind.Communication) {
+      communication.push(duration);
+    }
+  });
+  const topFive = Float64Array.from(communication).sort().slice(-5).reduce((sum, duration) => sum + duration, 0);
+  return {
+    topFiveCommunicationShare: communication.length === 0 || totalNs === 0 ? null : topFive / totalNs,
+    longest: longest < 0 ? null : { name: strings.get(events.name[longest]), durationUs: events.durationNs[longest] / 1000, eventIndex: longest },
+  };
+}
+
+/** What these figures take for granted, as message codes (`assumption.<name>`). */
+function assumptions(data: RankData, selection: Selection, step: number | undefined): OverviewData['assumptions'] {
+  const { deviceEvents: events, coverage } = data;
+  const list: { code: string; args?: Record<string, string | number> }[] = [];
+  if (step !== undefined) {
+    list.push({ code: `assumption.step-${data.steps[step]?.source ?? 'window'}` });
+  } else if (data.steps.length === 0 || data.steps.every((s) => s.source === 'window')) {
+    list.push({ code: 'assumption.no-steps' });
+  } else {
+    list.push({ code: 'assumption.whole-recording', args: { steps: data.steps.length } });
+  }
+  if (!coverage.streams) {
+    list.push({ code: 'assumption.no-streams' });
+  }
+  if (!coverage.types && data.backend === 'ascend') {
+    list.push({ code: 'assumption.no-types' });
+  }
+  let untimed = 0;
+  let mixed = 0;
+  eachRow(selection, (row) => {
+    if (isKernel(events.kind[row])) {
+      untimed += Number.isNaN(events.startNs[row] + events.durationNs[row]) ? 1 : 0;
+      mixed += (events.flags[row] & 1) === 0 ? 0 : 1;
+    }
+  });
+  if (untimed > 0) {
+    list.push({ code: 'assumption.untimed', args: { count: untimed } });
+  }
+  if (mixed > 0) {
+    list.push({ code: 'assumption.mixed', args: { count: mixed } });
+  }
+  return list;
+}
+
+/** The profiler's own rows of step_trace_time for this step (all rows where no step is chosen); null when there are none. */
+export function profilerStepTrace(data: RankData, step: number | undefined): OverviewData['profilerStepTrace'] {
+  const table = data.tables.find(isStepTrace);
+  if (table === undefined || table.rows.length === 0) {
+    return null;
+  }
+  const column = table.columns.findIndex((name) => name.trim().toLowerCase() === 'step');
+  const rows = step === undefined || column < 0 ? table.rows : table.rows.filter((row) => row[column]?.trim() === String(step));
+  return rows.length === 0 ? null : { columns: table.columns, rows };
+}
+
+export function isStepTrace(table: SideTable): boolean {
+  return /step_trace_time|StepTraceTime/i.test(table.file);
+}

@@ -1,0 +1,68 @@
+import type { RankReport, StepReport } from '../../protocol/report';
+import type { RankData } from '../profile/columns';
+import { familyTotals, kernelGroups, splitTotals } from './groups';
+import { kernelFigures } from './kernelFigures';
+import { laneFigures } from './laneFigures';
+import { busyUnions, isKernel, selectEvents, selectSteps, type Selection } from './selection';
+import { streamFigures } from './streamFigures';
+import { microseconds } from './units';
+
+export interface ReportOptions {
+  /** How the rank is called where it has no number. */
+  readonly label: string;
+  /** Index into `RankData.steps`; undefined for the whole recording. */
+  readonly step?: number;
+}
+
+/** Names in `topKernels`; the rest is in the Overview and in `--kernels`. */
+export const TOP_KERNELS = 20;
+
+/**
+ * All figures of one rank in microseconds relative to the rank's own base. With a step, every figure is over the events
+ * assigned to that step, and only that step is listed. `assignFamilies` must have run.
+ */
+export function rankReport(data: RankData, options: ReportOptions): RankReport {
+  const selection = selectEvents(data.deviceEvents, options.step);
+  const unions = busyUnions(data.deviceEvents, selection);
+  return {
+    rank: data.rank ?? null,
+    label: options.label,
+    kernels: kernelFigures(data.deviceEvents, selection, unions),
+    lanes: laneFigures(data.deviceEvents, selection, unions, data.streams),
+    split: splitTotals(data.deviceEvents, selection),
+    streams: streamFigures(data.deviceEvents, selection, data.streams),
+    families: familyTotals(data.deviceEvents, selection),
+    topKernels: kernelGroups(data, selection).slice(0, TOP_KERNELS)
+      .map(({ name, type, count, totalNs }) => ({ name, type, count, totalUs: totalNs / 1000 })),
+    steps: stepReports(data, options.step),
+  };
+}
+
+/** One row per step (or the one asked for). Events outside every step are in no row. */
+export function stepReports(data: RankData, only?: number): readonly StepReport[] {
+  const selections = only === undefined ? selectSteps(data.deviceEvents, data.steps.length) : undefined;
+  return data.steps.flatMap((step, index) => {
+    if (only !== undefined && only !== index) {
+      return [];
+    }
+    const selection = selections?.[index] ?? selectEvents(data.deviceEvents, index);
+    const unions = busyUnions(data.deviceEvents, selection);
+    return [{
+      name: step.name,
+      startUs: microseconds(step.startNs),
+      durationUs: microseconds(step.durationNs),
+      kernels: countKernels(data, selection),
+      ...laneFigures(data.deviceEvents, selection, unions, data.streams),
+    }];
+  });
+}
+
+function countKernels(data: RankData, selection: Selection): number {
+  let count = 0;
+  for (const rows of [selection.rows, selection.unplaced]) {
+    for (const row of rows) {
+      count += isKernel(data.deviceEvents.kind[row]) ? 1 : 0;
+    }
+  }
+  return count;
+}

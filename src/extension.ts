@@ -1,0 +1,43 @@
+/** Wires the parts together; nothing else happens here. No profile is read and no workspace is searched at activation. */
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { activeProfileItem } from './host/activeProfile';
+import type { ExtensionApi } from './host/api';
+import type { CommandContext } from './host/commands/context';
+import { askAndOpen, openOnStart, openPath } from './host/commands/openProfile';
+import { registerCommands } from './host/commands/register';
+import { openSource } from './host/openSource';
+import { ProfileStore } from './host/profileStore';
+import { engineStarter } from './host/startEngine';
+import { ProfilesTree } from './host/views/profilesTree';
+import { ViewTabs } from './host/views/viewTabs';
+
+export function activate(context: vscode.ExtensionContext): ExtensionApi {
+  const started = performance.now();
+  const { extensionUri, extensionPath, globalStorageUri, workspaceState, globalState } = context;
+  const store = new ProfileStore(engineStarter(path.join(extensionPath, 'dist', 'worker.js'), globalStorageUri.fsPath), { workspace: workspaceState, global: globalState });
+  const tree = new ProfilesTree(store);
+  const latency = { ms: 0 };
+  const tabs = new ViewTabs(store, { extensionUri, latency, openSource, openOther: () => void askAndOpen(commands) });
+  const commands: CommandContext = { store, tabs, tree, extensionPath, globalStorage: globalStorageUri };
+  context.subscriptions.push(store, tree, tabs, activeProfileItem(store), registerCommands(commands));
+  void openOnStart(commands);
+  return {
+    activationMs: performance.now() - started,
+    openProfile: async (file) => (await openPath(commands, file)) !== undefined,
+    closeProfile: (file) => {
+      const profile = store.get(file);
+      if (profile !== undefined) {
+        store.remove(profile);
+      }
+    },
+    profiles: () => store.profiles().map((profile) => ({ path: profile.path, active: profile === store.active, status: profile.status.kind, engineRuns: profile.engineRuns, ranks: profile.rankSummaries() })),
+    tree: { children: (node) => tree.getChildren(node), item: (node) => tree.getTreeItem(node) },
+    views: () => tabs.states(),
+    latency,
+  };
+}
+
+export function deactivate(): void {
+  // Subscriptions end the engines.
+}

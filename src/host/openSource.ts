@@ -1,0 +1,54 @@
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+
+/**
+ * Opens a source file named in a profile at a line (from 1). The run may have been on another machine: where the path does
+ * not exist here, a file of the workspace with the same tail is taken, if it is the only one.
+ */
+export async function openSource(file: string, line: number): Promise<void> {
+  const uri = (await exists(vscode.Uri.file(file))) ? vscode.Uri.file(file) : await findByTail(file);
+  if (uri === undefined) {
+    void vscode.window.showInformationMessage(vscode.l10n.t('{0} was not found here; open the folder it lies in.', file));
+    return;
+  }
+  const position = new vscode.Position(Math.max(0, line - 1), 0);
+  await vscode.window.showTextDocument(uri, { selection: new vscode.Range(position, position), viewColumn: vscode.ViewColumn.Beside, preview: true });
+}
+
+async function findByTail(file: string): Promise<vscode.Uri | undefined> {
+  const parts = file.split(/[\\/]/).filter((part) => part !== '');
+  const name = parts.at(-1) ?? path.basename(file);
+  const candidates = await vscode.workspace.findFiles(`**/${escapeGlob(name)}`, '**/node_modules/**', 200);
+  let best: vscode.Uri[] = [];
+  let bestDepth = 0;
+  for (const candidate of candidates) {
+    const depth = commonTail(candidate.path.split('/'), parts);
+    if (depth > bestDepth) {
+      best = [];
+      bestDepth = depth;
+    }
+    if (depth === bestDepth) {
+      best.push(candidate);
+    }
+  }
+  return best.length === 1 ? best[0] : undefined;
+}
+
+function commonTail(left: readonly string[], right: readonly string[]): number {
+  let depth = 0;
+  while (depth < left.length && depth < right.length && left[left.length - 1 - depth] === right[right.length - 1 - depth]) {
+    depth++;
+  }
+  return depth;
+}
+
+const escapeGlob = (name: string): string => name.replace(/[[\]{}*?]/g, '[$&]');
+
+async function exists(uri: vscode.Uri): Promise<boolean> {
+  try {
+    await vscode.workspace.fs.stat(uri);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,130 @@
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import type { NavigateTarget, ViewKind, ViewState } from '../../protocol/webview';
+import type { Profile } from '../profile';
+import type { ProfileStore } from '../profileStore';
+import { asViewState, ProfileView, type ViewServices } from './profileView';
+
+export const PANEL_TYPE = 'fuselens.view';
+export const EDITOR_TYPES = ['fuselens.trace', 'fuselens.profile'] as const;
+
+interface Tab {
+  readonly panel: vscode.WebviewPanel;
+  readonly view: ProfileView;
+}
+
+/** The tabs that show a profile: one per profile and view, whether it is a panel or a custom editor. */
+export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerializer, vscode.CustomReadonlyEditorProvider {
+  private readonly tabs = new Set<Tab>();
+  private readonly disposables: vscode.Disposable[];
+  private readonly services: ViewServices;
+
+  constructor(private readonly store: ProfileStore, services: Omit<ViewServices, 'show'>) {
+    this.services = { ...services, show: (profile, view, target) => this.show(profile, view, target) };
+    this.disposables = [
+      vscode.window.registerWebviewPanelSerializer(PANEL_TYPE, this),
+      ...EDITOR_TYPES.map((type) => vscode.window.registerCustomEditorProvider(type, this, { webviewOptions: { retainContextWhenHidden: false } })),
+      store.onDidRemove((profile) => this.closeAll(profile)),
+    ];
+  }
+
+  /** Reveals the profile's tab for this view, or opens it. */
+  show(profile: Profile, view: ViewKind, target?: NavigateTarget): void {
+    const known = this.find(profile, view);
+    if (known !== undefined) {
+      known.panel.reveal();
+      if (target !== undefined) {
+        known.view.navigate(target);
+      }
+      return;
+    }
+    const panel = vscode.window.createWebviewPanel(PANEL_TYPE, '', vscode.ViewColumn.Active, { retainContextWhenHidden: false });
+    const tab = this.attach(panel, profile, initialState(profile, view));
+    if (target !== undefined) {
+      tab.view.navigate(target);
+    }
+  }
+
+  /** What is shown in front, if it is one of ours. */
+  current(): { readonly profile: Profile; readonly state: ViewState } | undefined {
+    const tab = [...this.tabs].find(({ panel }) => panel.active);
+    return tab === undefined ? undefined : { profile: tab.view.profile, state: tab.view.state };
+  }
+
+  /** State of every open tab, for tests. */
+  states(): readonly ViewState[] {
+    return [...this.tabs].map(({ view }) => view.state);
+  }
+
+  deserializeWebviewPanel(panel: vscode.WebviewPanel, saved: unknown): Promise<void> {
+    const state = asViewState(saved);
+    if (state === undefined) {
+      panel.dispose();
+    } else {
+      this.attach(panel, this.store.add(state.path, state.prefer), state);
+    }
+    return Promise.resolve();
+  }
+
+  openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
+    return { uri, dispose: () => undefined };
+  }
+
+  resolveCustomEditor(document: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
+    const profile = this.store.add(document.uri.fsPath);
+    this.store.noteRecent(profile.path);
+    this.store.setActive(profile);
+    this.attach(panel, profile, initialState(profile, 'overview'), false);
+  }
+
+  dispose(): void {
+    for (const { view } of this.tabs) {
+      view.dispose();
+    }
+    this.tabs.clear();
+    for (const disposable of this.disposables) {
+      disposable.dispose();
+    }
+  }
+
+  private attach(panel: vscode.WebviewPanel, profile: Profile, state: ViewState, ownTitle = true): Tab {
+    if (ownTitle) {
+      panel.title = state.view === 'overview' ? vscode.l10n.t('{0}: Overview', profile.name) : vscode.l10n.t('{0}: Timeline', profile.name);
+      panel.iconPath = vscode.Uri.joinPath(this.services.extensionUri, 'media', 'fuselens-tab.svg');
+    }
+    const tab: Tab = { panel, view: new ProfileView(panel.webview, profile, state, this.services) };
+    this.tabs.add(tab);
+    panel.onDidChangeViewState(() => this.noteActive());
+    panel.onDidDispose(() => {
+      this.tabs.delete(tab);
+      tab.view.dispose();
+      this.noteActive();
+    });
+    this.noteActive();
+    return tab;
+  }
+
+  private find(profile: Profile, view: ViewKind): Tab | undefined {
+    return [...this.tabs].find((tab) => tab.view.profile === profile && tab.view.state.view === view);
+  }
+
+  private closeAll(profile: Profile): void {
+    for (const { panel, view } of [...this.tabs]) {
+      if (view.profile === profile) {
+        panel.dispose();
+      }
+    }
+  }
+
+  private noteActive(): void {
+    void vscode.commands.executeCommand('setContext', 'fuselens.activeView', this.current()?.state.view);
+  }
+}
+
+function initialState(profile: Profile, view: ViewKind): ViewState {
+  const rank = profile.defaultRank()?.id;
+  return { version: 1, path: profile.path, view, ...(profile.prefer === undefined ? {} : { prefer: profile.prefer }), ...(rank === undefined ? {} : { rank }) };
+}
+
+/** The last parts of a path, enough to tell two profiles apart in a list. */
+export const shortPath = (file: string): string => file.split(path.sep).slice(-3).join(path.sep);

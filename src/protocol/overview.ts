@@ -11,7 +11,7 @@ export interface OverviewData {
   readonly topFiveCommunicationShare: number | null;
   readonly longest: { readonly name: string; readonly durationUs: number; readonly eventIndex: number } | null;
   /** All kernels by name and type, by total time, with their family; capped, `omitted` says how many names were left off. */
-  readonly kernels: readonly ({ readonly name: string; readonly type: string; readonly family: string; readonly meanUs: number | null; readonly maxUs: number | null } & CountTotal)[];
+  readonly kernels: readonly ({ readonly name: string; readonly type: string; readonly family: string; readonly meanUs: number | null; readonly maxUs: number | null; /** Device event of the longest one. */ readonly longestIndex: number } & CountTotal)[];
   readonly omitted: number;
   /** Message codes of what was assumed for these figures. */
   readonly assumptions: readonly { readonly code: string; readonly args?: Readonly<Record<string, string | number>> }[];

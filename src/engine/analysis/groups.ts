@@ -13,10 +13,12 @@ export interface KernelGroup {
   readonly timed: number;
   readonly totalNs: number;
   readonly maxNs: number;
+  /** Row of the longest kernel of the group; any of its rows when no duration is known. */
+  readonly longestRow: number;
 }
 
 interface Sums {
-  readonly row: number;
+  row: number;
   count: number;
   timed: number;
   totalNs: number;
@@ -43,11 +45,14 @@ export function kernelGroups(data: RankData, selection: Selection): readonly Ker
     if (!Number.isNaN(duration)) {
       sums.timed++;
       sums.totalNs += duration;
-      sums.maxNs = Math.max(sums.maxNs, duration);
+      if (duration > sums.maxNs) {
+        sums.maxNs = duration;
+        sums.row = row;
+      }
     }
   });
   const result = [...groups.values()].map(({ row, count, timed, totalNs, maxNs }) => ({
-    name: strings.get(events.name[row]), type: strings.get(events.type[row]), family: FAMILIES[events.family[row]] ?? 'other', count, timed, totalNs, maxNs,
+    name: strings.get(events.name[row]), type: strings.get(events.type[row]), family: FAMILIES[events.family[row]] ?? 'other', count, timed, totalNs, maxNs, longestRow: row,
   }));
   return result.sort((a, b) => b.totalNs - a.totalNs || compareText(a.name, b.name) || compareText(a.type, b.type));
 }

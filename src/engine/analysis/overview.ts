@@ -23,6 +23,7 @@ export function overview(data: RankData, options: ReportOptions): OverviewData {
       name: group.name, type: group.type, family: group.family, count: group.count, totalUs: group.totalNs / 1000,
       meanUs: group.timed === 0 ? null : group.totalNs / group.timed / 1000,
       maxUs: group.timed === 0 ? null : group.maxNs / 1000,
+      longestIndex: group.longestRow,
     })),
     omitted: Math.max(0, groups.length - OVERVIEW_KERNELS),
     assumptions: assumptions(data, selection, options.step),

@@ -75,7 +75,7 @@ export interface TimelinePyramid {
   readonly originNs: number;
   readonly nsPerBin: number;
   readonly binCount: number;
-  /** First row of each lane (lane order of the layout), plus the total at the end. */
+  /** First row of each lane (lane order of the layout), plus the total at the end; at most 1024 rows a lane. */
   readonly laneRows: Uint32Array;
   /** Rows × binCount. Busy share 0 … 255; a bin with any event has at least 1. */
   readonly busy: Uint8Array;
@@ -86,15 +86,20 @@ export interface TimelinePyramid {
 export interface TimelineWindowParams {
   readonly rank: string;
   readonly requestId: number;
-  readonly lanes: readonly string[];
+  readonly lanes: readonly LaneRows[];
   readonly startNs: number;
   readonly endNs: number;
   /** Pixels the range will cover. */
   readonly pixels: number;
   /** Positions in `TimelineLayout.families` left out by the legend. */
   readonly hiddenFamilies?: readonly number[];
-  /** Lanes drawn as one merged row: their rows come as bins of row 0. */
-  readonly merged?: readonly string[];
+}
+
+/** Sub-lanes `[from, to)` of a lane. */
+export interface LaneRows {
+  readonly id: string;
+  readonly from: number;
+  readonly to: number;
 }
 
 /**
@@ -108,7 +113,7 @@ export interface TimelineWindow {
   readonly endNs: number;
   /** A power of two. Larger than asked for when the window would not fit 256 KB. */
   readonly nsPerBin: number;
-  readonly lanes: readonly string[];
+  readonly lanes: readonly LaneRows[];
   readonly hiddenFamilies: readonly number[];
   /** Per row: position in `lanes`, row, number of events, number of segments. */
   readonly rows: Uint32Array;
@@ -255,7 +260,8 @@ export interface TimelineMethods {
   timelineWindow: { readonly params: TimelineWindowParams; readonly result: TimelineWindow };
   /** The longest times when nothing runs on the device, start and end alternating, in time order; for "hide gaps". */
   timelineGaps: { readonly params: { readonly rank: string; readonly minNs: number }; readonly result: Float64Array };
-  eventDetail: { readonly params: { readonly rank: string } & EventRef; readonly result: EventDetail | null };
+  /** `lane` tells the two kinds of gap apart. */
+  eventDetail: { readonly params: { readonly rank: string; readonly lane?: string } & EventRef; readonly result: EventDetail | null };
   flow: { readonly params: { readonly rank: string } & EventRef; readonly result: FlowResult };
   search: { readonly params: SearchParams; readonly result: SearchResult };
   areaStats: { readonly params: { readonly rank: string; readonly startNs: number; readonly endNs: number; readonly lanes: readonly string[] }; readonly result: AreaStats };

@@ -19,14 +19,20 @@ export const QUIET_SETTINGS = {
   'chat.disableAIFeatures': true,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'git.openRepositoryInParentFolders': 'never',
-  'workbench.colorTheme': 'Default Dark Modern',
+  'workbench.colorTheme': 'Dark Modern',
 };
 
-/** The user settings of a server folder; a running workbench takes up the change by itself. */
+/**
+ * The settings of a server folder; a running workbench takes up the change by itself. Ours are of machine scope in part,
+ * which a window on a server reads from a file of its own.
+ */
 export function writeSettings(folder, settings) {
-  const file = path.join(folder, 'data/User/settings.json');
-  fs.mkdirSync(path.dirname(file), { recursive: true });
-  fs.writeFileSync(file, JSON.stringify({ ...QUIET_SETTINGS, ...settings }, undefined, 2));
+  const own = Object.fromEntries(Object.entries(settings).filter(([name]) => name.startsWith('fuselens.')));
+  for (const [file, content] of [['User', { ...QUIET_SETTINGS, ...settings }], ['Machine', own]]) {
+    const target = path.join(folder, 'data', file, 'settings.json');
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    fs.writeFileSync(target, JSON.stringify(content, undefined, 2));
+  }
 }
 
 function serverArguments(folder) {

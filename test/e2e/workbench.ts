@@ -9,12 +9,12 @@ import { chromium, type Browser, type Frame, type Page } from 'playwright-core';
 import { findChromium, root, runFolder } from '../../scripts/environment.mjs';
 import { installVsix, startServer, writeSettings } from '../../scripts/vscodeServer.mjs';
 
-/** The theme, its name in the settings, and the class the workbench then wears. */
+/** The theme: its name in the settings, its label in the list of themes, and the class the workbench then wears. */
 const THEMES = {
-  'dark': ['Default Dark Modern', 'vs-dark'],
-  'light': ['Default Light Modern', 'vs'],
-  'high-contrast': ['Default High Contrast', 'hc-black'],
-  'high-contrast-light': ['Default High Contrast Light', 'hc-light'],
+  'dark': ['Dark Modern', 'Dark Modern', 'vs-dark'],
+  'light': ['Light Modern', 'Light Modern', 'vs'],
+  'high-contrast': ['Default High Contrast', 'Dark High Contrast', 'hc-black'],
+  'high-contrast-light': ['Default High Contrast Light', 'Light High Contrast', 'hc-light'],
 } as const;
 export type Theme = keyof typeof THEMES;
 export const ALL_THEMES = Object.keys(THEMES) as readonly Theme[];
@@ -73,26 +73,33 @@ export async function openWorkbench({ folder, settings = {}, theme = 'dark' }: {
   running ??= start();
   const { server, browser } = await running;
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
-  const workbench = new Workbench(await context.newPage(), settings);
+  const workbench = new Workbench(await context.newPage());
   open.add(workbench);
-  workbench.writeTheme(theme);
+  writeSettings(serverFolder, { ...settings, 'workbench.colorTheme': THEMES[theme][0] });
   await workbench.page.goto(`${server.url}?folder=${encodeURIComponent(folder)}`);
   await workbench.page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: WAIT_MS });
   return workbench;
 }
 
 export class Workbench {
-  constructor(readonly page: Page, private readonly settings: Settings) {}
+  constructor(readonly page: Page) {}
 
-  /** Runs a command by its title in the palette, e.g. `FuseLens: Show Overview`. */
+  /** Runs a command by its title in the palette, e.g. `FuseLens: Show Overview`; waits until it is offered. */
   async command(title: string): Promise<void> {
-    await this.page.keyboard.press('F1');
     const input = this.page.locator('.quick-input-widget input.input');
-    await input.waitFor({ timeout: WAIT_MS });
-    await input.fill(`>${title}`);
-    const row = this.page.locator('.quick-input-list .monaco-list-row', { hasText: title.replace(/^.*: /, '') }).first();
-    await row.waitFor({ timeout: WAIT_MS });
-    await this.page.keyboard.press('Enter');
+    const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ has: this.page.locator('.label-name', { hasText: title }) }).first();
+    // The list is made when the palette opens, so a command that appears later needs a new one.
+    for (let left = 8; ; left--) {
+      await this.page.keyboard.press('F1');
+      await input.fill(`>${title}`);
+      const offered = await row.waitFor({ timeout: WAIT_MS / 8 }).then(() => true, () => false);
+      if (offered) {
+        await row.click();
+        return;
+      }
+      assert.ok(left > 1, `the palette does not offer "${title}"`);
+      await this.page.keyboard.press('Escape');
+    }
   }
 
   /** The webview (or any inner frame) that shows an element matching `selector`; waits for it. */
@@ -121,14 +128,17 @@ export class Workbench {
     await this.page.locator('.notification-list-item', { hasText: text }).first().waitFor({ timeout: WAIT_MS });
   }
 
-  writeTheme(theme: Theme): void {
-    writeSettings(serverFolder, { ...this.settings, 'workbench.colorTheme': THEMES[theme][0] });
-  }
-
-  /** Changes the theme of the open window. */
+  /** Changes the theme of the open window, as a user does (a change of the settings file is not seen while it runs). */
   async setTheme(theme: Theme): Promise<void> {
-    this.writeTheme(theme);
-    await this.page.locator(`.monaco-workbench.${THEMES[theme][1]}`).waitFor({ timeout: WAIT_MS });
+    const [, label, wears] = THEMES[theme];
+    await this.command('Preferences: Color Theme');
+    const input = this.page.locator('.quick-input-widget input.input');
+    await this.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Dark Modern' }).first().waitFor({ timeout: WAIT_MS });
+    await input.fill(label);
+    const row = this.page.locator('.quick-input-list .monaco-list-row').filter({ has: this.page.locator('.label-name', { hasText: new RegExp(`^${label}$`) }) });
+    await row.first().click();
+    await this.page.locator(`.monaco-workbench.${wears}`).waitFor({ timeout: WAIT_MS });
+    await this.page.locator('.quick-input-widget').waitFor({ state: 'hidden', timeout: WAIT_MS });
     await this.page.waitForTimeout(400);
   }
 

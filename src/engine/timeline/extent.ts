@@ -19,8 +19,9 @@ export function recordingExtent({ deviceEvents, hostEvents, steps }: RankData): 
   if (sample.length === 0) {
     return { originNs: 0, spanNs: 1, outliers: 0 };
   }
-  const low = sample[Math.floor(sample.length * 0.001)];
-  const high = sample[Math.ceil((sample.length - 1) * 0.999)];
+  const trim = Math.min(Math.ceil(Math.max(2, sample.length * 0.001)), (sample.length - 1) >> 1);
+  const low = sample[trim];
+  const high = sample[sample.length - 1 - trim];
   const slack = Math.max((high - low) * TOLERANCE, 1e9);
   // A handful of events has no dense part to speak of.
   const [floor, ceiling] = sample.length < 20 ? [-Infinity, Infinity] : [low - slack, high + slack];

@@ -71,6 +71,7 @@ function removeLeftovers(metafiles) {
   }
 }
 
+console.log('build: start');
 const present = entries.filter(({ source }) => fs.existsSync(source));
 for (const { source, out } of entries) {
   if (!fs.existsSync(source)) {

@@ -1,7 +1,7 @@
 /**
  * Runs the mocha suite of `test/extension` inside an extension host: in the VS Code server through Chromium, or with
  * `--desktop` in desktop VS Code (downloaded by @vscode/test-electron, or the one named by FUSELENS_VSCODE).
- * The counts go into the file named by FUSELENS_RESULT.
+ * The counts go into the file named by FUSELENS_RESULT. `--bundle-only` stops before running (F5 uses it).
  */
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
@@ -12,7 +12,7 @@ import { format } from 'node:util';
 import { findChromium, root, runFolder } from './environment.mjs';
 import { startServer, writeSettings } from './vscodeServer.mjs';
 
-export const CHROMIUM_FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const CHROMIUM_FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const result = process.env.FUSELENS_RESULT ?? path.join(runFolder, 'suite-result.json');
 const tests = path.join(root, 'dist-test/index.js');
 
@@ -94,6 +94,9 @@ async function runOnDesktop(workspace, environment) {
 fs.mkdirSync(runFolder, { recursive: true });
 fs.rmSync(result, { force: true });
 await bundleSuite();
+if (process.argv.includes('--bundle-only')) {
+  process.exit(0);
+}
 const environment = { FUSELENS_RESULT: result, FUSELENS_ROOT: root };
 const code = await (process.argv.includes('--desktop') ? runOnDesktop : runInBrowser)(freshWorkspace(), environment);
 if (!fs.existsSync(result)) {

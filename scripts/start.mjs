@@ -71,12 +71,16 @@ async function inBrowser({ workspace, profiles }) {
   const token = randomBytes(16).toString('hex');
   const server = await startServer({ folder, token, ...(port === undefined ? {} : { port }) });
   console.log(`\nFuseLens runs in VS Code at\n\n  ${server.url}?tkn=${token}&folder=${encodeURI(workspace)}\n\nOpen it in a browser on this machine. Ctrl+C ends it.`);
+  const end = () => {
+    server.stop();
+    process.exit(0);
+  };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.once(signal, () => {
-      server.stop();
-      process.exit(0);
-    });
+    process.once(signal, end);
   }
+  // npm, when it is killed, does not tell us.
+  const parent = process.ppid;
+  setInterval(() => process.ppid === parent || end(), 1000).unref();
   await server.exited;
   stop(`The VS Code server has ended:\n${server.output()}`);
 }

@@ -23,6 +23,9 @@ export class MicrosecondParts {
   negative = false;
 }
 
+// Plain constants for the hot loops: a namespace object's fields are looked up at every use.
+const { Ok: OK, Missing: MISSING, Damaged: DAMAGED } = CellNumber;
+
 const TAB = 9;
 const CR = 13;
 const LF = 10;
@@ -36,7 +39,7 @@ const DOT = 46;
 const EXACT_DIGITS = 15;
 
 /** Cells carry a trailing tab (so that spreadsheets keep the digits), and some a second pair of quotes. */
-const isPadding = (byte: number): boolean => byte === TAB || byte === SPACE || byte === CR || byte === LF || byte === QUOTE;
+const isPadding = (byte: number): boolean => byte <= QUOTE && (byte === TAB || byte === SPACE || byte === CR || byte === LF || byte === QUOTE);
 
 /**
  * Reads `[start, end)` of `bytes` as microseconds into `parts`. Fifteen to sixteen whole digits are normal for epoch times;
@@ -52,7 +55,7 @@ export function parseMicroseconds(bytes: Uint8Array, start: number, end: number,
     i++;
   }
   if (i >= last) {
-    return CellNumber.Missing;
+    return MISSING;
   }
   parts.negative = bytes[i] === MINUS;
   if (parts.negative || bytes[i] === PLUS) {
@@ -70,7 +73,7 @@ export function parseMicroseconds(bytes: Uint8Array, start: number, end: number,
   }
   let digits = i - firstDigit;
   if (digits > EXACT_DIGITS && whole > Number.MAX_SAFE_INTEGER) {
-    return CellNumber.Damaged;
+    return DAMAGED;
   }
   let nanos = 0;
   if (i < last && bytes[i] === DOT) {
@@ -93,7 +96,7 @@ export function parseMicroseconds(bytes: Uint8Array, start: number, end: number,
     }
   }
   if (i < last || digits === 0) {
-    return isMissing(bytes, start, end) ? CellNumber.Missing : CellNumber.Damaged;
+    return isMissing(bytes, start, end) ? MISSING : DAMAGED;
   }
   if (nanos === 1000) {
     nanos = 0;
@@ -101,7 +104,7 @@ export function parseMicroseconds(bytes: Uint8Array, start: number, end: number,
   }
   parts.whole = whole;
   parts.nanos = nanos;
-  return CellNumber.Ok;
+  return OK;
 }
 
 /** Blank cells and the spellings of "no value" seen in exports: `N/A`, `NA`, `None`, `nan`, `null`, `-`. */
@@ -120,6 +123,9 @@ export function isMissing(bytes: Uint8Array, start: number, end: number): boolea
   }
   if (length > 4) {
     return false;
+  }
+  if (length === 3 && bytes[i] === 78 && bytes[i + 1] === 47 && bytes[i + 2] === 65) {
+    return true; // N/A, by far the most frequent
   }
   let word = '';
   for (; i < last; i++) {

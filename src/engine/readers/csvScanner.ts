@@ -9,6 +9,8 @@
 import type { StringTable } from '../profile/strings';
 import { CellNumber, isMissing, MicrosecondParts, parseMicroseconds } from './csvNumbers';
 
+const { Ok: OK, Missing: MISSING } = CellNumber;
+
 const TAB = 9;
 const LF = 10;
 const CR = 13;
@@ -45,6 +47,8 @@ export class CsvScanner {
   readonly parts = new MicrosecondParts();
 
   private buffer = new Uint8Array(64 * 1024);
+  /** The same memory in steps of four bytes. */
+  private words = new Int32Array(this.buffer.buffer);
   private filled = 0;
   /** File offset of `buffer[0]`. */
   private base = 0;
@@ -72,14 +76,17 @@ export class CsvScanner {
     if (this.state === 'stopped') {
       return;
     }
-    const needed = this.filled + chunk.length;
+    // One byte more for the line end that stops every loop at the end of the data.
+    const needed = this.filled + chunk.length + 1;
     if (needed > this.buffer.length) {
-      const larger = new Uint8Array(Math.max(needed, this.buffer.length * 2));
+      const larger = new Uint8Array(Math.ceil(Math.max(needed, this.buffer.length * 2) / 4) * 4);
       larger.set(this.buffer.subarray(0, this.filled));
       this.buffer = larger;
+      this.words = new Int32Array(larger.buffer);
     }
     this.buffer.set(chunk, this.filled);
-    this.filled = needed;
+    this.filled = needed - 1;
+    this.buffer[this.filled] = LF;
     this.scan();
   }
 
@@ -133,7 +140,7 @@ export class CsvScanner {
       end -= 2;
       doubled = this.hasQuote(start, end);
     }
-    if (end - start <= 4 && isMissing(bytes, start, end)) {
+    if (end - start <= 4 && (end === start || mayBeMissing(bytes[start])) && isMissing(bytes, start, end)) {
       return 0;
     }
     return doubled ? strings.internBytes(bytes, start, end, this.decodeDoubled) : strings.internBytes(bytes, start, end);
@@ -141,12 +148,12 @@ export class CsvScanner {
 
   /** Reads the cell as microseconds into `parts`. */
   microseconds(slot: number): CellNumber {
-    return this.starts[slot] < 0 ? CellNumber.Missing : parseMicroseconds(this.buffer, this.starts[slot], this.ends[slot], this.parts);
+    return this.starts[slot] < 0 ? MISSING : parseMicroseconds(this.buffer, this.starts[slot], this.ends[slot], this.parts);
   }
 
   /** The cell as a whole number; `missing` where it is none or too large for a double. */
   integer(slot: number, missing: number): number {
-    if (this.microseconds(slot) !== CellNumber.Ok || this.parts.nanos !== 0) {
+    if (this.microseconds(slot) !== OK || this.parts.nanos !== 0) {
       return missing;
     }
     return this.parts.negative ? -this.parts.whole : this.parts.whole;
@@ -223,7 +230,7 @@ export class CsvScanner {
     if (count === 0) {
       return;
     }
-    this.buffer.copyWithin(0, count, this.filled);
+    this.buffer.copyWithin(0, count, this.filled + 1);
     this.filled -= count;
     this.base += count;
   }
@@ -285,13 +292,11 @@ export class CsvScanner {
     }
     this.cellDoubled = 0;
     this.cellStart = i;
-    let c = 0;
-    while (i < end && (c = bytes[i]) !== COMMA && c !== LF) {
-      i++;
-    }
+    i = plainCellEnd(bytes, i);
     if (i >= end) {
       return INCOMPLETE;
     }
+    const c = bytes[i];
     this.cellEnd = c === LF && i > this.cellStart && bytes[i - 1] === CR ? i - 1 : i;
     return i;
   }
@@ -303,9 +308,14 @@ export class CsvScanner {
     this.cellStart = ++i;
     let lines = 0;
     for (;;) {
-      let c = 0;
-      while (i < end && (c = bytes[i]) !== QUOTE) {
-        if (c === LF) {
+      for (;;) {
+        while (bytes[i] > QUOTE) {
+          i++;
+        }
+        if (bytes[i] === QUOTE || i >= end) {
+          break;
+        }
+        if (bytes[i] === LF) {
           lines++;
         }
         i++;
@@ -332,9 +342,7 @@ export class CsvScanner {
         return MALFORMED;
       }
       // A stray quote inside one line: take the cell with all that follows it.
-      while (i < end && bytes[i] !== COMMA && bytes[i] !== LF) {
-        i++;
-      }
+      i = plainCellEnd(bytes, i);
       if (i >= end) {
         return INCOMPLETE;
       }
@@ -370,7 +378,14 @@ export class CsvScanner {
         c = bytes[i];
       } else {
         const start = i;
-        while (i < end && (c = bytes[i]) !== COMMA && c !== LF) {
+        // `plainCellEnd`, by hand: this loop is where the time goes.
+        for (;;) {
+          while ((c = bytes[i]) > COMMA) {
+            i++;
+          }
+          if (c === COMMA || c === LF) {
+            break;
+          }
           i++;
         }
         if (i >= end) {
@@ -422,25 +437,36 @@ export class CsvScanner {
   /** From the start of a cell nobody wants to the start of the next record. */
   private skipToLineEnd(i: number): number {
     const bytes = this.buffer;
+    const words = this.words;
     const end = this.filled;
-    let before = COMMA;
-    while (i < end) {
-      const c = bytes[i];
-      if (c === LF) {
-        return i + 1;
+    for (;;) {
+      // Four bytes at a time until one of them may be a quote or less (the usual "has a byte below n" test).
+      while ((i & 3) !== 0 && bytes[i] > QUOTE) {
+        i++;
       }
-      if (c === QUOTE && before === COMMA) {
+      if ((i & 3) === 0) {
+        let word = i >> 2;
+        let w = words[word];
+        while (((w - 0x23232323) & ~w & 0x80808080) === 0) {
+          w = words[++word];
+        }
+        i = word << 2;
+        while (bytes[i] > QUOTE) {
+          i++;
+        }
+      }
+      if (bytes[i] === LF) {
+        return i < end ? i + 1 : INCOMPLETE;
+      }
+      if (bytes[i] === QUOTE && bytes[i - 1] === COMMA) {
         i = this.quotedCell(i);
         if (i < 0) {
           return i;
         }
-        before = 0;
-        continue;
+      } else {
+        i++;
       }
-      before = c;
-      i++;
     }
-    return INCOMPLETE;
   }
 
   /** Cells of the unfinished record `[start, end)`; INCOMPLETE when a quote is open. */
@@ -480,4 +506,21 @@ export class CsvScanner {
 
   private readonly decodeDoubled = (bytes: Uint8Array, start: number, end: number): string =>
     this.decoder.decode(bytes.subarray(start, end)).replaceAll('""', '"');
+}
+
+/** First letters of `N/A`, `None`, `nan`, `null`, `-` and padding: a cheap test before the exact one. */
+const mayBeMissing = (first: number): boolean => first === 78 || first === 110 || first <= 45;
+
+/** Index of the comma or LF that ends the unquoted cell at `i`; the buffer always ends in an LF of ours. */
+function plainCellEnd(bytes: Uint8Array, i: number): number {
+  for (;;) {
+    // Commas, quotes and line ends are all small codes, so one comparison passes over most bytes.
+    while (bytes[i] > COMMA) {
+      i++;
+    }
+    if (bytes[i] === COMMA || bytes[i] === LF) {
+      return i;
+    }
+    i++;
+  }
 }

@@ -1,0 +1,151 @@
+/**
+ * Ascend database exports: `ascend_pytorch_profiler[_<rank>].db` (torch_npu, `export_type=Db`) and `msprof_*.db`, with the
+ * `analysis.db` beside them. Gives the same columns as the text export of the same run. Tables and columns are taken by
+ * name; what a schema lacks is left unknown. Times are integer ns in the file, except in PYTORCH_API, where they are text.
+ */
+import type { SqlDatabase } from '../port';
+import { DeviceFlag, HostKind, type Coverage, type DeviceEvents, type HostEvents, type RankData, type StepInfo } from '../profile/columns';
+import { positionsOf, startOrder } from '../profile/eventOrder';
+import { UnreadableInput } from '../profile/problems';
+import { StringTable } from '../profile/strings';
+import { readAnalysis, readFacts, readMemory, readRankIdentity, type AnalysisTables } from './ascendDbContext';
+import { readDeviceTables, type DatabaseDevice } from './ascendDbDevice';
+import { readHostTables, type DatabaseHost } from './ascendDbHost';
+import { assignSteps, linkForward, operatorParents, readSteps } from './ascendDbLinks';
+import type { ReaderContext } from './reader';
+import { bigintOf, DatabaseStrings, SqliteTables } from './sqliteTables';
+
+export interface DatabaseInput {
+  /** The `.db` file. */
+  readonly path: string;
+  /** Rank as far as the names tell; the database knows better. */
+  readonly rank?: number | undefined;
+}
+
+/** Reads one rank. Throws `UnreadableInput` when the file is no database; damaged tables give what they hold and a problem. */
+export async function readAscendDb(context: ReaderContext, input: DatabaseInput): Promise<RankData> {
+  const { port, problems } = context;
+  const file = port.basename(input.path);
+  const database = await openDatabase(context, input.path);
+  try {
+    const tables = new SqliteTables(database, context, problems, file);
+    const strings = new StringTable();
+    const names = new DatabaseStrings(tables, 'STRING_IDS', strings);
+    const baseNs = earliest(tables);
+    const device = readDeviceTables(tables, names, strings, baseNs);
+    const host = readHostTables(tables, names, strings, baseNs);
+    const steps = readSteps(tables, baseNs);
+    const identity = readRankIdentity(tables);
+    const memory = readMemory(tables, names, baseNs);
+    const facts = await readFacts(context, input.path, tables);
+    const analysis = await readAnalysisBeside(context, input.path);
+    report(context, file, device, host, steps);
+    const joined = joinEvents(device, host, steps);
+    return {
+      backend: 'ascend', rank: identity.rank ?? input.rank, device: identity.device ?? onlyDevice(device), host: identity.host, baseNs, strings,
+      ...joined, streams: device.streams.list, threads: host.threads, steps, coverage: coverageOf(joined, device, steps),
+      detailSource: { kind: 'none' }, deviceDetailSource: { kind: 'none' }, memory, facts, ...analysis,
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** Opens a database and reports what was odd about it. */
+export async function openDatabase({ port, problems }: ReaderContext, path: string): Promise<SqlDatabase> {
+  if (port.openSqlite === undefined) {
+    throw new UnreadableInput({ code: 'error.sqlite-unsupported', args: { file: path } });
+  }
+  const database = await port.openSqlite(path);
+  for (const note of database.notes ?? []) {
+    problems.add(note.code, port.basename(path), { severity: 'info', ...(note.args === undefined ? {} : { args: note.args }) });
+  }
+  return database;
+}
+
+const START_COLUMNS = [['TASK', 'startNs'], ['COMMUNICATION_OP', 'startNs'], ['CANN_API', 'startNs'], ['PYTORCH_API', 'CAST(startNs AS INTEGER)'], ['STEP_TIME', 'startNs'], ['MSTX_EVENTS', 'startNs']] as const;
+
+/** Earliest start of anything, the zero of all relative times; starts of 0 and below are marks of "unknown". */
+function earliest(tables: SqliteTables): bigint {
+  let base: bigint | undefined;
+  for (const [table, start] of START_COLUMNS) {
+    if (!tables.has(table, 'startNs')) {
+      continue;
+    }
+    const first = bigintOf(tables.value(table, `SELECT min(${start}) FROM ${table} WHERE ${start} > 0`));
+    if (first !== undefined && (base === undefined || first < base)) {
+      base = first;
+    }
+  }
+  return base ?? 0n;
+}
+
+function joinEvents(device: DatabaseDevice, host: DatabaseHost, steps: readonly StepInfo[]): { readonly deviceEvents: DeviceEvents; readonly hostEvents: HostEvents } {
+  const hostOrder = startOrder(host.events.columns.startNs, host.events.count, host.events.columns.durationNs);
+  const hostAt = positionsOf(hostOrder);
+  const hostEvents = host.events.finish(hostOrder);
+  linkForward(hostEvents);
+  const parents = operatorParents(hostEvents);
+
+  const { columns } = device.events;
+  for (let row = 0; row < device.events.count; row++) {
+    const launch = host.launches.get(device.connections[row]);
+    const operator = host.operators.get(device.connections[row]);
+    columns.launch[row] = launch === undefined ? -1 : hostAt[launch];
+    columns.op[row] = operator === undefined ? -1 : hostAt[operator];
+    for (let op = columns.op[row]; op >= 0; op = parents[op]) {
+      if (hostEvents.forward[op] >= 0) {
+        columns.flags[row] |= DeviceFlag.Backward;
+        break;
+      }
+    }
+  }
+  const deviceEvents = device.events.finish(startOrder(columns.startNs, device.events.count));
+  assignSteps(deviceEvents, hostEvents, steps);
+  return { deviceEvents, hostEvents };
+}
+
+async function readAnalysisBeside(context: ReaderContext, path: string): Promise<AnalysisTables> {
+  const { port } = context;
+  const beside = port.join(port.dirname(path), 'analysis.db');
+  return (await port.stat(beside)) === undefined ? { tables: [], communication: [], links: [] } : readAnalysis(context, beside);
+}
+
+function report({ problems }: ReaderContext, file: string, device: DatabaseDevice, host: DatabaseHost, steps: readonly StepInfo[]): void {
+  if (device.events.count === 0) {
+    problems.add('database-no-kernels', file, { severity: 'error' });
+  }
+  if (device.unexplainedTasks > 0) {
+    problems.add('database-tasks-without-kernel', file, { severity: 'info', count: device.unexplainedTasks });
+  }
+  if (device.badTimes.start > 0) {
+    problems.add('database-unknown-start', file, { count: device.badTimes.start });
+  }
+  if (device.badTimes.duration > 0) {
+    problems.add('database-unknown-duration', file, { count: device.badTimes.duration });
+  }
+  if (host.events.count === 0) {
+    problems.add('database-no-host', file, { severity: 'info' });
+  }
+  if (steps.length === 0) {
+    problems.add('database-no-steps', file, { severity: 'info' });
+  }
+}
+
+function coverageOf({ deviceEvents, hostEvents }: { readonly deviceEvents: DeviceEvents; readonly hostEvents: HostEvents }, device: DatabaseDevice, steps: readonly StepInfo[]): Coverage {
+  return {
+    stepIds: steps.length > 0,
+    streams: device.streams.list.some((stream) => stream.stream !== undefined),
+    shapes: deviceEvents.shapes.some((id) => id !== 0),
+    types: deviceEvents.type.some((id) => id !== 0),
+    hostOperators: hostEvents.kind.includes(HostKind.Operator),
+    launches: deviceEvents.launch.some((row) => row >= 0),
+    pythonFrames: hostEvents.kind.includes(HostKind.Python),
+    callStacks: hostEvents.stack.some((id) => id !== 0),
+  };
+}
+
+function onlyDevice(device: DatabaseDevice): string | undefined {
+  const [first] = device.devices;
+  return device.devices.size === 1 ? String(first) : undefined;
+}

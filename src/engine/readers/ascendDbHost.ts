@@ -1,0 +1,200 @@
+import type { SqlValue } from '../port';
+import { hostBuilder, type TableBuilder } from '../profile/builders';
+import { HostKind, type HostEvents, type ThreadInfo } from '../profile/columns';
+import type { StringTable } from '../profile/strings';
+import { bigintOf, idOf, numberOf, textOf, type DatabaseStrings, type SqliteTables } from './sqliteTables';
+
+export interface DatabaseHost {
+  readonly events: TableBuilder<HostEvents>;
+  readonly threads: readonly ThreadInfo[];
+  /** Connection id → row of the launching call. */
+  readonly launches: ReadonlyMap<number, number>;
+  /** Connection id → row of the operator that caused it. */
+  readonly operators: ReadonlyMap<number, number>;
+}
+
+/** `ENUM_API_TYPE`; the ids are the same in every schema seen, the table itself may be absent. */
+const API = { operator: 50001, queue: 50002, python: 50003, mark: 50004 } as const;
+/** CANN calls get the names they have in the text export's trace. */
+const CANN_PREFIX: Readonly<Record<number, string>> = { 5000: 'Runtime@', 5500: 'Hccl@', 10000: 'Node@', 15000: 'Model@', 20000: 'AscendCL@' };
+const ANNOTATION = /^(ProfilerStep|Optimizer\.|enumerate\(DataLoader\))/;
+
+/** Host side of an Ascend database: framework calls, CANN calls, marks. Rows are in no order yet. */
+export function readHostTables(tables: SqliteTables, names: DatabaseStrings, strings: StringTable, baseNs: bigint): DatabaseHost {
+  const reader = new HostReader(tables, names, strings, baseNs);
+  reader.readFramework();
+  reader.readCann();
+  reader.readMarks();
+  reader.readCollections();
+  return reader.finish();
+}
+
+class HostReader {
+  private readonly events = hostBuilder(4096);
+  private readonly threads: ThreadInfo[] = [];
+  private readonly threadIndex = new Map<string, number>();
+  private readonly launches = new Map<number, number>();
+  /** Operators by the id that `CONNECTION_IDS` spreads over several connections. */
+  private readonly operatorsById = new Map<number, number>();
+  private readonly stacks: ReadonlyMap<number, number>;
+
+  constructor(
+    private readonly tables: SqliteTables,
+    private readonly names: DatabaseStrings,
+    private readonly strings: StringTable,
+    private readonly baseNs: bigint,
+  ) {
+    this.stacks = this.readStacks();
+  }
+
+  readFramework(): void {
+    const { tables, events } = this;
+    if (!tables.has('PYTORCH_API', 'startNs', 'endNs', 'name')) {
+      return;
+    }
+    // Start and end are declared TEXT, whatever the documentation says.
+    const sql = `SELECT CAST(p.startNs AS INTEGER) - ?, CAST(p.endNs AS INTEGER) - CAST(p.startNs AS INTEGER),
+      ${tables.select('PYTORCH_API', ['type', 'name', 'globalTid', 'connectionId', 'sequenceNumber', 'fwdThreadId', 'callchainId'], 'p')} FROM PYTORCH_API p`;
+    for (const [start, duration, type, name, thread, connection, sequence, forwardThread, chain] of tables.rows('PYTORCH_API', sql, [this.baseNs])) {
+      const nameId = this.names.intern(name);
+      const kind = frameworkKind(numberOf(type), this.strings.get(nameId));
+      const row = this.add(start, duration, nameId, kind, thread);
+      events.columns.sequence[row] = idOf(sequence);
+      events.columns.forwardThread[row] = idOf(forwardThread);
+      events.columns.stack[row] = this.stacks.get(idOf(chain)) ?? 0;
+      const id = idOf(connection);
+      if (id >= 0 && kind === HostKind.Operator) {
+        this.operatorsById.set(id, row);
+      }
+    }
+  }
+
+  readCann(): void {
+    const { tables } = this;
+    if (!tables.has('CANN_API', 'startNs', 'endNs', 'name')) {
+      return;
+    }
+    const prefixed = new Map<string, number>();
+    const sql = `SELECT c.startNs - ?, c.endNs - c.startNs, ${tables.select('CANN_API', ['type', 'name', 'globalTid', 'connectionId'], 'c')} FROM CANN_API c`;
+    for (const [start, duration, type, name, thread, connection] of tables.rows('CANN_API', sql, [this.baseNs])) {
+      const key = `${textOf(type)}:${textOf(name)}`;
+      const nameId = prefixed.get(key) ?? this.strings.intern(`${CANN_PREFIX[numberOf(type)] ?? ''}${this.names.text(name)}`);
+      prefixed.set(key, nameId);
+      const row = this.add(start, duration, nameId, HostKind.Runtime, thread);
+      const id = idOf(connection);
+      if (id >= 0 && !this.launches.has(id)) {
+        this.launches.set(id, row);
+      }
+    }
+  }
+
+  readMarks(): void {
+    const { tables } = this;
+    if (!tables.has('MSTX_EVENTS', 'startNs', 'endNs', 'message')) {
+      return;
+    }
+    const sql = `SELECT m.startNs - ?, m.endNs - m.startNs, ${tables.select('MSTX_EVENTS', ['message', 'globalTid'], 'm')} FROM MSTX_EVENTS m`;
+    for (const [start, duration, message, thread] of tables.rows('MSTX_EVENTS', sql, [this.baseNs])) {
+      this.add(start, duration, this.names.intern(message), HostKind.Annotation, thread);
+    }
+  }
+
+  /** Python's garbage collections, when they were long enough to be recorded. */
+  readCollections(): void {
+    const { tables } = this;
+    if (!tables.has('GC_RECORD', 'startNs', 'endNs')) {
+      return;
+    }
+    const name = this.strings.intern('GC');
+    const sql = `SELECT g.startNs - ?, g.endNs - g.startNs, ${tables.select('GC_RECORD', ['globalTid'], 'g')} FROM GC_RECORD g`;
+    for (const [start, duration, thread] of tables.rows('GC_RECORD', sql, [this.baseNs])) {
+      this.add(start, duration, name, HostKind.Other, thread);
+    }
+  }
+
+  finish(): DatabaseHost {
+    const operators = new Map<number, number>();
+    if (this.tables.has('CONNECTION_IDS', 'id', 'connectionId')) {
+      for (const [id, connection] of this.tables.rows('CONNECTION_IDS', 'SELECT id, connectionId FROM CONNECTION_IDS')) {
+        const row = this.operatorsById.get(idOf(id));
+        const key = idOf(connection);
+        // Forward and backward operator share one more connection; kernels never carry that one.
+        if (row !== undefined && key >= 0 && !operators.has(key)) {
+          operators.set(key, row);
+        }
+      }
+    }
+    return { events: this.events, threads: this.threads, launches: this.launches, operators };
+  }
+
+  private add(start: SqlValue, duration: SqlValue, name: number, kind: HostKind, thread: SqlValue): number {
+    const row = this.events.add();
+    const { columns } = this.events;
+    const startNs = numberOf(start);
+    const durationNs = numberOf(duration);
+    columns.startNs[row] = startNs >= 0 ? startNs : NaN;
+    columns.durationNs[row] = durationNs >= 0 ? durationNs : NaN;
+    columns.name[row] = name;
+    columns.kind[row] = kind;
+    columns.thread[row] = this.thread(thread);
+    return row;
+  }
+
+  /** Threads are written as `process << 32 | thread`. */
+  private thread(globalTid: SqlValue): number {
+    const key = textOf(globalTid);
+    let index = this.threadIndex.get(key);
+    if (index === undefined) {
+      const id = bigintOf(globalTid);
+      const process = id === undefined ? '' : (id >> 32n).toString();
+      const thread = id === undefined ? '' : (id & 0xffff_ffffn).toString();
+      index = Math.min(this.threads.length, 0xffff);
+      if (index === this.threads.length) {
+        this.threads.push({ process, thread, label: thread === '' ? 'Thread' : `Thread ${thread}` });
+      }
+      this.threadIndex.set(key, index);
+    }
+    return index;
+  }
+
+  /** Call chains as the text export writes them: frames joined by `;`, innermost first. */
+  private readStacks(): ReadonlyMap<number, number> {
+    const stacks = new Map<number, number>();
+    if (!this.tables.has('PYTORCH_CALLCHAINS', 'id', 'stack', 'stackDepth')) {
+      return stacks;
+    }
+    let current = -1;
+    let frames: string[] = [];
+    const keep = (): void => {
+      if (current >= 0) {
+        stacks.set(current, this.strings.intern(frames.join(';')));
+      }
+    };
+    for (const [id, frame] of this.tables.rows('PYTORCH_CALLCHAINS', 'SELECT id, stack FROM PYTORCH_CALLCHAINS ORDER BY id, stackDepth')) {
+      const chain = idOf(id);
+      if (chain !== current) {
+        keep();
+        current = chain;
+        frames = [];
+      }
+      frames.push(this.names.text(frame));
+    }
+    keep();
+    return stacks;
+  }
+}
+
+function frameworkKind(type: number, name: string): HostKind {
+  switch (type) {
+    case API.queue:
+      return name.startsWith('Dequeue') ? HostKind.Dequeue : HostKind.Enqueue;
+    case API.python:
+      return HostKind.Python;
+    case API.mark:
+      return HostKind.Annotation;
+    case API.operator:
+      return ANNOTATION.test(name) ? HostKind.Annotation : HostKind.Operator;
+    default:
+      return HostKind.Other;
+  }
+}

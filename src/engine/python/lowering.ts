@@ -1,0 +1,223 @@
+/**
+ * Lowers one Python function to an operator graph by walking it with abstract values: tensors are graph nodes, numbers and
+ * modules are what the source says, everything else is unknown. Calls into indexed code are followed.
+ */
+import type { ClassDefinition, Expression, FunctionDefinition, Span } from './ast';
+import { evaluate } from './evaluate';
+import { execute } from './execute';
+import { GraphBuilder } from './graphBuilder';
+import type { OperatorGraph, Place } from './operatorGraph';
+import type { ModuleScope, Program } from './program';
+import { decoratorName, functionValue, Scopes, type ClassRef } from './scopes';
+import { Environment, nodesOf, NONE, UNKNOWN, unknownNumber, type FunctionValue, type InstanceValue, type Value } from './values';
+
+/** Calls nested deeper than this end in a hole: model code stays well below. */
+export const MAX_CALL_DEPTH = 40;
+
+/** Attribute under which an instance built from a dictionary keeps it, for subscripts. */
+export const TABLE = '<table>';
+
+export interface LoweringOptions {
+  /** Follow calls into indexed code; false lowers the one function alone. Default true. */
+  readonly follow?: boolean;
+}
+
+/** State of one lowering, shared by `evaluate`, `execute` and `callValue`. */
+export class Lowering {
+  readonly graph: GraphBuilder;
+  readonly scopes: Scopes;
+  readonly follow: boolean;
+  /** Functions being walked, to end recursion. */
+  readonly active: FunctionValue['body'][] = [];
+  /** Inputs that may be None: a test against None then has both outcomes. */
+  readonly optionalNodes = new Set<number>();
+  scope: ModuleScope;
+
+  constructor(program: Program, scope: ModuleScope, root: Span, options: LoweringOptions) {
+    this.scope = scope;
+    this.follow = options.follow !== false;
+    this.graph = new GraphBuilder({ file: scope.file, start: root.start, end: root.end });
+    this.scopes = new Scopes(program, (expression, from) => this.quietly(from, () => evaluate(this, expression, new Environment(undefined))));
+  }
+
+  place(span: Span): Place {
+    return { file: this.scope.file, start: span.start, end: span.end };
+  }
+
+  /** Walks something that runs at import or construction time: no steps, and places are of its own module. */
+  quietly<T>(scope: ModuleScope, body: () => T): T {
+    const outer = this.scope;
+    this.scope = scope;
+    this.graph.muted++;
+    try {
+      return body();
+    } finally {
+      this.graph.muted--;
+      this.scope = outer;
+    }
+  }
+
+  in<T>(scope: ModuleScope, body: () => T): T {
+    const outer = this.scope;
+    this.scope = scope;
+    try {
+      return body();
+    } finally {
+      this.scope = outer;
+    }
+  }
+
+  /** The node that carries a value's data; undefined for values without (numbers, None …). */
+  node(value: Value, span: Span): number | undefined {
+    switch (value.kind) {
+      case 'tensor':
+        return value.node;
+      case 'parameter':
+        return this.graph.parameter(value.name, value.place);
+      case 'choice': {
+        const nodes = value.options.map((option) => this.node(option, span)).filter((node): node is number => node !== undefined);
+        return nodes.length === 0 ? undefined : this.graph.phi(nodes, this.place(span));
+      }
+      default:
+        return nodesOf(value)[0];
+    }
+  }
+
+  /** An instance of a class: `__init__` is walked for its attributes, its arguments unknown unless given. */
+  construct(ref: ClassRef, args: { readonly positional: readonly Value[]; readonly keywords: ReadonlyMap<string, Value> }): InstanceValue {
+    const instance: InstanceValue = { kind: 'instance', definition: ref.definition, scope: ref.scope, attributes: new Map() };
+    const [table] = args.positional;
+    if (table?.kind === 'dictionary') {
+      // `ACT2FN = ClassInstantier(ACT2CLS)`: a mapping whose entries are classes to instantiate.
+      instance.attributes.set(TABLE, table);
+    }
+    const init = this.scopes.member(ref, '__init__');
+    if (init?.statement.kind === 'function' && !this.active.includes(init.statement.body) && this.active.length < MAX_CALL_DEPTH) {
+      const method = functionValue(init.statement, init.owner.scope, { self: instance, owner: init.owner.definition });
+      this.quietly(init.owner.scope, () => this.run(method, bindParameters(this, method, args.positional, args.keywords, false)));
+    }
+    return instance;
+  }
+
+  /** Walks a function's body in a fresh environment and returns its value. */
+  run(callee: FunctionValue, environment: Environment): Value {
+    this.active.push(callee.body);
+    try {
+      return this.in(callee.scope, () => {
+        if (!isBody(callee.body)) {
+          return evaluate(this, callee.body, environment);
+        }
+        const returns: Value[] = [];
+        execute(this, callee.body, environment, returns);
+        return returns.length === 0 ? NONE : merge(this, returns, callee.definition ?? { start: 0, end: 0 });
+      });
+    } finally {
+      this.active.pop();
+    }
+  }
+}
+
+export const isBody = (body: FunctionValue['body']): body is FunctionDefinition['body'] => Array.isArray(body);
+
+/** One value for several that control flow may yield. */
+export function merge(lowering: Lowering, values: readonly Value[], span: Span): Value {
+  const [first] = values;
+  if (values.length === 1 || values.every((value) => value === first)) {
+    return first;
+  }
+  const present = values.filter((value) => value.kind !== 'none');
+  if (present.length > 0 && present.every((value) => value.kind === 'tensor' || value.kind === 'parameter')) {
+    const node = lowering.graph.phi(present.map((value) => lowering.node(value, span) ?? 0), lowering.place(span));
+    if (present.length < values.length) {
+      lowering.optionalNodes.add(node);
+    }
+    return { kind: 'tensor', node };
+  }
+  if (values.every((value) => value.kind === 'sequence')) {
+    const sequences = values.filter((value): value is Value & { kind: 'sequence' } => value.kind === 'sequence');
+    const length = sequences[0].items.length;
+    if (sequences.every((sequence) => sequence.items.length === length)) {
+      return { kind: 'sequence', open: sequences.some((sequence) => sequence.open), items: sequences[0].items.map((_, i) => merge(lowering, sequences.map((sequence) => sequence.items[i]), span)) };
+    }
+    return sequences.reduce((longest, sequence) => (sequence.items.length > longest.items.length ? sequence : longest));
+  }
+  if (values.every((value) => value.kind === 'number')) {
+    return unknownNumber();
+  }
+  if (present.length === 1) {
+    return present[0];
+  }
+  return { kind: 'choice', options: values };
+}
+
+/** Binds arguments to parameters; what is missing takes its default, else it is unknown. */
+export function bindParameters(lowering: Lowering, callee: FunctionValue, positional: readonly Value[], keywords: ReadonlyMap<string, Value>, open: boolean): Environment {
+  const environment = new Environment(callee.closure);
+  const rest = callee.self === undefined ? [...positional] : [callee.self, ...positional];
+  const unused = new Map(keywords);
+  for (const parameter of callee.parameters) {
+    if (parameter.stars === 1) {
+      environment.variables.set(parameter.name, { kind: 'sequence', items: rest.splice(0), open: false });
+      continue;
+    }
+    if (parameter.stars === 2) {
+      environment.variables.set(parameter.name, { kind: 'dictionary', entries: unused, fallback: open ? UNKNOWN : undefined });
+      continue;
+    }
+    const named = unused.get(parameter.name);
+    unused.delete(parameter.name);
+    const given = named ?? rest.shift();
+    environment.variables.set(parameter.name, given ?? defaultOf(lowering, callee, parameter.defaultValue, open));
+  }
+  return environment;
+}
+
+function defaultOf(lowering: Lowering, callee: FunctionValue, expression: Expression | undefined, open: boolean): Value {
+  if (expression === undefined || open) {
+    return UNKNOWN;
+  }
+  return lowering.quietly(callee.scope, () => evaluate(lowering, expression, new Environment(callee.closure)));
+}
+
+/** Annotations of parameters that hold no tensor. */
+const PLAIN = /^(Optional\[)?(int|float|bool|str)\b/;
+
+/**
+ * Lowers a function, or a method of `owner` on an instance built by its `__init__`. Parameters become inputs, unless their
+ * annotation or default says that they hold no tensor.
+ */
+export function lowerFunction(program: Program, scope: ModuleScope, definition: FunctionDefinition, owner?: ClassDefinition, options: LoweringOptions = {}): OperatorGraph {
+  const lowering = new Lowering(program, scope, definition, options);
+  const decorators = new Set(definition.decorators.map(decoratorName));
+  const isMethod = owner !== undefined && !decorators.has('staticmethod');
+  const self = isMethod ? lowering.construct({ definition: owner, scope }, { positional: [], keywords: new Map() }) : undefined;
+  const callee = functionValue(definition, scope, { self, owner });
+  const environment = new Environment(undefined);
+  definition.parameters.forEach((parameter, index) => {
+    environment.variables.set(parameter.name, index === 0 && self !== undefined ? self : rootInput(lowering, parameter));
+  });
+  const result = lowering.run(callee, environment);
+  const name = owner === undefined ? definition.name : `${owner.name}.${definition.name}`;
+  return lowering.graph.finish({ name, place: lowering.place(definition) }, lowering.in(scope, () => nodesOf(result)));
+}
+
+function rootInput(lowering: Lowering, parameter: FunctionDefinition['parameters'][number]): Value {
+  if (parameter.stars === 1) {
+    return { kind: 'sequence', items: [], open: true };
+  }
+  if (parameter.stars === 2) {
+    return { kind: 'dictionary', entries: new Map(), fallback: UNKNOWN };
+  }
+  const standard = parameter.defaultValue;
+  if (standard?.kind === 'number' || (parameter.annotation !== undefined && /^(Optional\[)?(int|float)\b/.test(parameter.annotation))) {
+    return unknownNumber(lowering.place(parameter));
+  }
+  if (standard?.kind === 'string' || (standard?.kind === 'constant' && standard.value !== undefined) || (parameter.annotation !== undefined && PLAIN.test(parameter.annotation)) || /config$/i.test(parameter.name)) {
+    return UNKNOWN;
+  }
+  const node = lowering.graph.emit('input', [], { name: parameter.name }, lowering.place(parameter));
+  if (standard?.kind === 'constant') {
+    lowering.optionalNodes.add(node);
+  }
+  return { kind: 'tensor', node };
+}

@@ -3,17 +3,16 @@
  * `analysis.db` beside them. Gives the same columns as the text export of the same run. Tables and columns are taken by
  * name; what a schema lacks is left unknown. Times are integer ns in the file, except in PYTORCH_API, where they are text.
  */
-import type { SqlDatabase } from '../port';
 import { DeviceFlag, HostKind, type Coverage, type DeviceEvents, type HostEvents, type RankData, type StepInfo } from '../profile/columns';
 import { positionsOf, startOrder } from '../profile/eventOrder';
-import { UnreadableInput } from '../profile/problems';
 import { StringTable } from '../profile/strings';
-import { readAnalysis, readFacts, readMemory, readRankIdentity, type AnalysisTables } from './ascendDbContext';
+import { readAnalysis, type AnalysisTables } from './ascendDbAnalysis';
+import { readFacts, readMemory, readRankIdentity } from './ascendDbContext';
 import { readDeviceTables, type DatabaseDevice } from './ascendDbDevice';
 import { readHostTables, type DatabaseHost } from './ascendDbHost';
 import { assignSteps, linkForward, operatorParents, readSteps } from './ascendDbLinks';
 import type { ReaderContext } from './reader';
-import { bigintOf, DatabaseStrings, SqliteTables } from './sqliteTables';
+import { bigintOf, DatabaseStrings, openDatabase, SqliteTables } from './sqliteTables';
 
 export interface DatabaseInput {
   /** The `.db` file. */
@@ -49,18 +48,6 @@ export async function readAscendDb(context: ReaderContext, input: DatabaseInput)
   } finally {
     database.close();
   }
-}
-
-/** Opens a database and reports what was odd about it. */
-export async function openDatabase({ port, problems }: ReaderContext, path: string): Promise<SqlDatabase> {
-  if (port.openSqlite === undefined) {
-    throw new UnreadableInput({ code: 'error.sqlite-unsupported', args: { file: path } });
-  }
-  const database = await port.openSqlite(path);
-  for (const note of database.notes ?? []) {
-    problems.add(note.code, port.basename(path), { severity: 'info', ...(note.args === undefined ? {} : { args: note.args }) });
-  }
-  return database;
 }
 
 const START_COLUMNS = [['TASK', 'startNs'], ['COMMUNICATION_OP', 'startNs'], ['CANN_API', 'startNs'], ['PYTORCH_API', 'CAST(startNs AS INTEGER)'], ['STEP_TIME', 'startNs'], ['MSTX_EVENTS', 'startNs']] as const;

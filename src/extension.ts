@@ -1,6 +1,6 @@
 /** Wires the parts together; nothing else happens here. No profile is read and no workspace is searched at activation. */
 import * as path from 'node:path';
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import { activeProfileItem } from './host/activeProfile';
 import type { ExtensionApi } from './host/api';
 import type { CommandContext } from './host/commands/context';

@@ -48,8 +48,8 @@ export interface ViewInit {
 export type ToWebview =
   /** First message after `ready`, and again after the profile was reloaded. */
   | { readonly kind: 'init'; readonly init: ViewInit }
-  /** The profile is being opened: nothing to show yet. */
-  | { readonly kind: 'opening'; readonly name: string; readonly progress?: EngineProgress }
+  /** The profile is being opened: nothing to show yet. The first one brings the language, for a failure may follow. */
+  | { readonly kind: 'opening'; readonly name: string; readonly progress?: EngineProgress; readonly language?: string; readonly bundle?: ViewInit['bundle'] }
   /** The profile could not be opened, or its engine ended; `message` is a finished sentence. */
   | { readonly kind: 'failed'; readonly message: string; readonly crashed: boolean }
   | { readonly kind: 'reply'; readonly id: number; readonly result: unknown }

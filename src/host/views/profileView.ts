@@ -106,7 +106,8 @@ export class ProfileView implements vscode.Disposable {
     this.cancelAll();
     this.initialised = false;
     const { name } = this.profile;
-    this.post({ kind: 'opening', name });
+    const speech = { language: vscode.env.language, bundle: vscode.l10n.bundle ?? {} };
+    this.post({ kind: 'opening', name, ...speech });
     try {
       await this.profile.open({ progress: (progress) => this.post({ kind: 'opening', name, progress }) });
     } catch (error) {
@@ -119,7 +120,7 @@ export class ProfileView implements vscode.Disposable {
       return;
     }
     const profile = { ...summary, ranks: this.profile.rankSummaries() };
-    this.post({ kind: 'init', init: { view: this.state.view, profile, state: this.state, language: vscode.env.language, bundle: vscode.l10n.bundle ?? {} } });
+    this.post({ kind: 'init', init: { view: this.state.view, profile, state: this.state, ...speech } });
     this.initialised = true;
     if (this.pendingTarget !== undefined) {
       this.post({ kind: 'navigate', target: this.pendingTarget });

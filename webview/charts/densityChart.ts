@@ -1,0 +1,101 @@
+import { Chart, Filler, LineController, LineElement, LogarithmicScale, PointElement, Tooltip, type ChartConfiguration, type Point } from 'chart.js';
+import type { OverviewData } from '../../src/protocol/overview';
+import { h } from '../shared/dom';
+import { onThemeChange, themeColour } from '../shared/theme';
+import type { Words } from '../shared/words';
+
+Chart.register(LineController, LineElement, PointElement, LogarithmicScale, Tooltip, Filler);
+
+/** A chart and the way to get rid of it; chart.js keeps global references until told. */
+export interface LiveChart {
+  readonly element: HTMLElement;
+  dispose(): void;
+}
+
+/**
+ * Probability density of kernel durations, both axes logarithmic, as steps over the bins. Empty bins are gaps: zero has no
+ * place on a logarithmic axis.
+ */
+export function densityChart(density: OverviewData['density'], words: Words): LiveChart {
+  const canvas = h('canvas', { role: 'img', 'aria-label': words.t('view.densityAlt') });
+  const element = h('div', { class: 'chart' }, canvas);
+  let chart: Chart | undefined;
+  const draw = (): void => {
+    chart?.destroy();
+    chart = new Chart(canvas, configuration(density, words));
+  };
+  // chart.js measures its parent, so it can only start inside the page.
+  const first = requestAnimationFrame(draw);
+  const stop = onThemeChange(draw);
+  return {
+    element,
+    dispose: () => {
+      cancelAnimationFrame(first);
+      stop();
+      chart?.destroy();
+    },
+  };
+}
+
+function configuration({ edgesUs, density, counts }: OverviewData['density'], words: Words): ChartConfiguration<'line', Point[]> {
+  const colour = themeColour('charts-blue', 'foreground');
+  const grid = themeColour('editorIndentGuide-background1', 'panel-border');
+  const text = themeColour('descriptionForeground');
+  const font = { family: themeColour('font-family'), size: 11 };
+  const steps: Point[] = density.map((value, i) => ({ x: edgesUs[i], y: value > 0 ? value : NaN }));
+  if (steps.length > 0) {
+    steps.push({ x: edgesUs[edgesUs.length - 1], y: steps[steps.length - 1].y });
+  }
+  const filled = density.filter((value) => value > 0);
+  const firstFilled = density.findIndex((value) => value > 0);
+  const lastFilled = density.length - 1 - [...density].reverse().findIndex((value) => value > 0);
+  const axis = { grid: { color: grid, tickLength: 4 }, border: { color: text } };
+  const title = (label: string): object => ({ display: true, text: label, color: text, font });
+  return {
+    type: 'line',
+    data: { datasets: [{ data: steps, stepped: 'before', spanGaps: false, borderColor: colour, borderWidth: 1.5, backgroundColor: translucent(colour), fill: 'start', pointRadius: 0, pointHitRadius: 8 }] },
+    options: {
+      animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
+      interaction: { mode: 'nearest', axis: 'x', intersect: false },
+      scales: {
+        x: {
+          ...axis, type: 'logarithmic', min: powerOfTen(edgesUs[Math.max(0, firstFilled)] ?? 1, Math.floor), max: powerOfTen(edgesUs[lastFilled + 1] ?? 10, Math.ceil), title: title(words.t('view.densityX')),
+          ticks: { color: text, font, maxRotation: 0, callback: (value) => (isPowerOfTen(Number(value)) ? decadeLabel(Number(value)) : '') },
+        },
+        y: {
+          ...axis, type: 'logarithmic', min: powerOfTen(Math.min(...filled, 1), Math.floor), title: title(words.t('view.densityY')),
+          ticks: { color: text, font, callback: (value) => (isPowerOfTen(Number(value)) ? superscript(Number(value)) : '') },
+        },
+      },
+      plugins: {
+        legend: { display: false },
+        tooltip: {
+          displayColors: false, animation: false,
+          callbacks: {
+            title: () => '',
+            label: ({ dataIndex }) => {
+              const bin = Math.min(dataIndex, counts.length - 1);
+              return words.t('view.densityTooltip', { from: words.time(edgesUs[bin]), to: words.time(edgesUs[bin + 1]), count: words.count(counts[bin]) });
+            },
+          },
+        },
+      },
+    },
+  };
+}
+
+const powerOfTen = (value: number, round: (value: number) => number): number => 10 ** round(Math.log10(value) + (round === Math.floor ? 1e-9 : -1e-9));
+
+const isPowerOfTen = (value: number): boolean => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
+
+/** 10 µs, 1 ms, 100 ms, 1 s. */
+function decadeLabel(us: number): string {
+  return us < 1000 ? `${us} µs` : us < 1_000_000 ? `${us / 1000} ms` : `${us / 1_000_000} s`;
+}
+
+const SUPERSCRIPTS: Readonly<Record<string, string>> = { '-': '⁻', 0: '⁰', 1: '¹', 2: '²', 3: '³', 4: '⁴', 5: '⁵', 6: '⁶', 7: '⁷', 8: '⁸', 9: '⁹' };
+
+const superscript = (value: number): string => `10${[...String(Math.round(Math.log10(value)))].map((digit) => SUPERSCRIPTS[digit]).join('')}`;
+
+/** The theme gives colours as #rrggbb or rgb(); the browser mixes either. */
+const translucent = (colour: string): string => (/^#[0-9a-f]{6}$/i.test(colour) ? `${colour}30` : 'transparent');

@@ -1,0 +1,37 @@
+import type { ProfileSummary, RankSummary } from '../../src/protocol/engine';
+import { button, dropdown } from '../shared/controls';
+import { h } from '../shared/dom';
+import type { Words } from '../shared/words';
+
+export interface HeaderOptions {
+  readonly profile: ProfileSummary;
+  readonly rank: RankSummary;
+  readonly step: number | undefined;
+  readonly words: Words;
+  readonly onRank: (id: string) => void;
+  readonly onStep: (step: number | undefined) => void;
+  readonly onTimeline: () => void;
+}
+
+const WHOLE = 'whole';
+
+export function rankName(rank: RankSummary, words: Words): string {
+  const name = rank.rank === undefined ? rank.label : words.t('view.rankNumber', { rank: rank.rank });
+  return rank.group === '' ? name : `${rank.group} · ${name}`;
+}
+
+/** Name of the profile, and which rank and step of it is shown. */
+export function overviewHeader({ profile, rank, step, words, onRank, onStep, onTimeline }: HeaderOptions): HTMLElement {
+  const steps = (rank.loaded?.steps ?? []).filter(({ source }) => source !== 'window');
+  const place = [rank.loaded?.backend ?? profile.backend, rank.loaded?.device, rank.loaded?.host].filter((part) => part !== undefined && part !== '').join(' · ');
+  return h('header', { class: 'view-head' },
+    h('div', { class: 'view-name' }, h('h1', { title: profile.path }, profile.name), h('span', { class: 'faint' }, place)),
+    h('div', { class: 'view-tools' },
+      dropdown(words.t('view.rank'), profile.ranks.map((each) => ({
+        value: each.id, label: each.readable ? rankName(each, words) : words.t('view.rankUnreadable', { name: rankName(each, words) }), disabled: !each.readable,
+      })), rank.id, onRank),
+      steps.length === 0 ? undefined : dropdown(words.t('view.step'), [
+        { value: WHOLE, label: words.t('view.wholeRecording') }, ...steps.map(({ index, name }) => ({ value: String(index), label: name })),
+      ], step === undefined ? WHOLE : String(step), (value) => onStep(value === WHOLE ? undefined : Number(value))),
+      button({ label: words.t('view.showTimeline'), icon: 'pulse', look: 'primary', onClick: onTimeline })));
+}

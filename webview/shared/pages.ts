@@ -1,0 +1,36 @@
+/** What a view shows while there is nothing to show: opening, reading, failed. */
+import type { EngineProgress } from '../../src/protocol/engine';
+import { button, progressRing } from './controls';
+import { fillElement, h, icon } from './dom';
+import type { Words } from './words';
+
+/** Bytes and rate of a long read, with Cancel. Updates in place, so that screen readers are not flooded. */
+export class ReadingPage {
+  readonly element: HTMLElement;
+  private readonly status = h('div', { class: 'page-status' });
+  private readonly bar = h('div', { class: 'page-bar-fill' });
+  private readonly started = performance.now();
+
+  constructor(private readonly words: Words, title: string, onCancel?: () => void) {
+    this.element = h('div', { class: 'page', role: 'status' },
+      progressRing(), h('div', { class: 'page-title' }, title), h('div', { class: 'page-bar', 'aria-hidden': 'true' }, this.bar), this.status,
+      onCancel === undefined ? undefined : button({ label: words.t('view.cancel'), onClick: onCancel }));
+  }
+
+  update({ bytes, totalBytes }: EngineProgress): void {
+    const seconds = Math.max(0.001, (performance.now() - this.started) / 1000);
+    const rate = this.words.bytes(bytes / seconds);
+    const done = this.words.bytes(bytes);
+    this.status.textContent = totalBytes > 0
+      ? this.words.t('view.progress', { done, total: this.words.bytes(totalBytes), rate })
+      : this.words.t('view.progressOpen', { done, rate });
+    this.bar.style.width = totalBytes > 0 ? `${Math.min(100, (100 * bytes) / totalBytes)}%` : '0';
+  }
+}
+
+/** A sentence with what can be done about it. */
+export function failurePage(message: string, ...actions: readonly HTMLElement[]): HTMLElement {
+  return h('div', { class: 'page', role: 'alert' }, h('span', { class: 'page-icon' }, icon('error')), h('div', { class: 'page-title' }, message), h('div', { class: 'page-actions' }, [...actions]));
+}
+
+export const showPage = (root: HTMLElement, page: HTMLElement): void => fillElement(root, page);

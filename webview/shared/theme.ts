@@ -1,0 +1,20 @@
+/** Colours come from the theme's `--vscode-*` variables only; canvases read them here and draw again when they change. */
+
+/** The value of a theme variable, such as `foreground` or `fuselens-family-norm`; `fallback` names another variable. */
+export function themeColour(name: string, fallback = 'foreground'): string {
+  const style = getComputedStyle(document.documentElement);
+  const value = style.getPropertyValue(`--vscode-${name}`).trim();
+  return value === '' ? style.getPropertyValue(`--vscode-${fallback}`).trim() : value;
+}
+
+export const familyColour = (family: string): string => `var(--vscode-fuselens-family-${family})`;
+
+export const isHighContrast = (): boolean => document.body.classList.contains('vscode-high-contrast');
+
+/** Calls back after the user changed the theme. Returns the way to stop. */
+export function onThemeChange(listener: () => void): () => void {
+  const observer = new MutationObserver(listener);
+  observer.observe(document.body, { attributes: true, attributeFilter: ['class', 'data-vscode-theme-id'] });
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ['style'] });
+  return () => observer.disconnect();
+}

@@ -1,0 +1,128 @@
+import type { Cell, FigureTable } from '../../src/protocol/overviewTables';
+import { button } from '../shared/controls';
+import { fillElement, h, icon } from '../shared/dom';
+import { familyColour } from '../shared/theme';
+import type { TimeUnit, Words } from '../shared/words';
+import { cellText, columnUnits, compareCells, headingText } from './cells';
+import { RowWindow } from './rowWindow';
+
+export interface Sort {
+  /** `FigureColumn.key`. */
+  readonly key: string;
+  readonly descending: boolean;
+}
+
+export interface TableOptions {
+  readonly table: FigureTable;
+  readonly words: Words;
+  readonly label: string;
+  /** Pixels; taller tables scroll and draw only the rows in sight. */
+  readonly maxHeight?: number;
+  readonly sort?: Sort;
+  readonly onSort?: (sort: Sort) => void;
+  /** Enter, double-click or the row's button. `index` is the row's place in `table.rows`. */
+  readonly activate?: { readonly label: string; readonly icon: string; readonly run: (index: number) => void };
+  readonly selectedRow?: number;
+}
+
+/**
+ * A table of figures: sortable by every column, walkable by keyboard, virtualised, numbers right-aligned in one unit per
+ * column. Cells are selectable text, so that a number can be copied as it stands.
+ */
+export class DataTable {
+  readonly element: HTMLElement;
+  private readonly units: readonly (TimeUnit | undefined)[];
+  private readonly collator: Intl.Collator;
+  private readonly head = h('thead');
+  private readonly rowWindow: RowWindow;
+  private order: readonly number[];
+  private sort: Sort | undefined;
+  private filter = '';
+
+  constructor(private readonly options: TableOptions) {
+    const { table, words, maxHeight, label } = options;
+    this.sort = options.sort;
+    this.units = columnUnits(table);
+    this.collator = new Intl.Collator(words.language, { numeric: true });
+    this.order = this.ordered();
+    const body = h('tbody');
+    const grid = h('table', { class: 'data-table', 'aria-label': label, 'aria-rowcount': table.rows.length + 1 }, this.head, body);
+    this.element = h('div', { class: 'table-scroll', ...(maxHeight === undefined ? {} : { style: `max-height: ${maxHeight}px` }) }, grid);
+    this.rowWindow = new RowWindow(this.element, body, table.columns.length + (options.activate === undefined ? 0 : 1), (place) => this.drawRow(place));
+    this.drawHead();
+    this.rowWindow.setCount(this.order.length);
+    body.addEventListener('dblclick', (event) => this.run(this.rowWindow.placeOf(event.target)));
+    body.addEventListener('keydown', (event) => {
+      if (event.key === 'Enter') {
+        this.run(this.rowWindow.placeOf(event.target));
+      }
+    });
+  }
+
+  /** Shows only rows with this text in one of their words; returns how many. */
+  setFilter(filter: string): number {
+    this.filter = filter.trim().toLowerCase();
+    this.order = this.ordered();
+    this.rowWindow.setCount(this.order.length);
+    return this.order.length;
+  }
+
+  private ordered(): readonly number[] {
+    const { table: { rows, columns } } = this.options;
+    const order = rows.map((_, i) => i).filter((i) => this.filter === '' || rows[i].some((cell) => typeof cell === 'string' && this.matches(cell)));
+    const { sort } = this;
+    const column = columns.findIndex(({ key }) => key === sort?.key);
+    return sort === undefined || column < 0 ? order : order.sort((a, b) => compareCells(rows[a][column], rows[b][column], this.collator, sort.descending) || a - b);
+  }
+
+  private matches(cell: string): boolean {
+    return cell.toLowerCase().includes(this.filter) || this.options.words.maybe(`family.${cell}`, '').toLowerCase().includes(this.filter);
+  }
+
+  private drawHead(): void {
+    const { table, words, activate } = this.options;
+    fillElement(this.head, h('tr', { 'aria-rowindex': 1 }, table.columns.map((column, i) => {
+      const name = headingText(words, column, this.units[i]);
+      const sorted = this.sort?.key === column.key ? this.sort : undefined;
+      const definition = column.figure === undefined ? undefined : words.maybe(column.figure, '');
+      return h('th', { scope: 'col', class: column.kind === 'text' ? 'text' : 'number', 'aria-sort': sorted === undefined ? undefined : sorted.descending ? 'descending' : 'ascending' },
+        h('button', { type: 'button', class: 'heading', 'data-tip': definition === undefined || definition === '' ? words.t('view.sortBy', { column: name }) : definition, onclick: () => this.sortBy(i) },
+          name, sorted === undefined ? undefined : icon(sorted.descending ? 'chevron-down' : 'chevron-up')));
+    }), activate === undefined ? undefined : h('th', { class: 'action' }, h('span', { class: 'visually-hidden' }, activate.label))));
+  }
+
+  private sortBy(column: number): void {
+    const { key, kind } = this.options.table.columns[column];
+    // Numbers are wanted largest first, names from A.
+    this.sort = { key, descending: this.sort?.key === key ? !this.sort.descending : kind !== 'text' };
+    this.order = this.ordered();
+    this.drawHead();
+    this.rowWindow.setCount(this.order.length);
+    (this.head.querySelectorAll('button')[column] as HTMLElement | undefined)?.focus();
+    this.options.onSort?.(this.sort);
+  }
+
+  private drawRow(place: number): HTMLTableRowElement {
+    const { table, words, activate, selectedRow } = this.options;
+    const index = this.order[place];
+    const cells = table.rows[index].map((cell, i) => {
+      const column = table.columns[i];
+      const content = cellText(words, column, cell, this.units[i]);
+      const numeric = column.kind !== 'text';
+      return h('td', { class: numeric ? 'number' : 'text', title: numeric ? undefined : content }, this.swatch(column.key, cell), content);
+    });
+    const action = activate === undefined ? undefined
+      : h('td', { class: 'action' }, button({ label: activate.label, icon: activate.icon, look: 'icon', onClick: () => activate.run(index) }));
+    return h('tr', { 'aria-rowindex': place + 2, class: index === selectedRow ? 'selected' : undefined }, cells, action);
+  }
+
+  private swatch(key: string, cell: Cell): HTMLElement | undefined {
+    return key === 'family' && typeof cell === 'string' ? h('span', { class: 'swatch', style: `background: ${familyColour(cell)}`, 'aria-hidden': 'true' }) : undefined;
+  }
+
+  private run(place: number | undefined): void {
+    if (place !== undefined) {
+      this.options.activate?.run(this.order[place]);
+    }
+  }
+}

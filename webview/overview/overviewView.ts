@@ -5,7 +5,7 @@ import { button } from '../shared/controls';
 import { fillElement, h } from '../shared/dom';
 import { failurePage, ReadingPage, showPage } from '../shared/pages';
 import { Words } from '../shared/words';
-import { overviewContent, type OverviewDetail } from './overviewContent';
+import { overviewContent } from './overviewContent';
 import { overviewHeader, rankName } from './overviewHeader';
 import { problemsBanner } from './problemsBanner';
 

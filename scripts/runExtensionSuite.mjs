@@ -98,7 +98,16 @@ if (process.argv.includes('--bundle-only')) {
   process.exit(0);
 }
 const environment = { FUSELENS_RESULT: result, FUSELENS_ROOT: root };
-const code = await (process.argv.includes('--desktop') ? runOnDesktop : runInBrowser)(freshWorkspace(), environment);
+const desktop = process.argv.includes('--desktop');
+let code = 1;
+try {
+  code = await (desktop ? runOnDesktop : runInBrowser)(freshWorkspace(), environment);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  if (desktop && process.env.FUSELENS_VSCODE === undefined) {
+    console.error('If VS Code cannot be downloaded here, name an installed one: FUSELENS_VSCODE=/path/to/code npm test -- --desktop');
+  }
+}
 if (!fs.existsSync(result)) {
   console.error('The suite ended without a result.');
 }

@@ -113,7 +113,7 @@ export class EngineSession {
   }
 
   /** Loads a rank once; callers that ask meanwhile share the same read. A read that fails or is cancelled leaves nothing behind. */
-  private async rank(id: string, options: SessionCallOptions): Promise<LoadedRank> {
+  async rank(id: string, options: SessionCallOptions = {}): Promise<LoadedRank> {
     const source = this.opened().sources.find((s) => s.id === id);
     if (source === undefined) {
       throw new UnreadableInput({ code: 'error.no-such-rank', args: { rank: id } });

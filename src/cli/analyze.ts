@@ -1,0 +1,180 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { analyzeReport, type ReportPart } from '../engine/analysis/analyzeReport';
+import { overview } from '../engine/analysis/overview';
+import { rankReport } from '../engine/analysis/rankReport';
+import { ProblemList, UnreadableInput } from '../engine/profile/problems';
+import type { LoadedRank } from '../engine/session';
+import type { Problem, RankSummary } from '../protocol/engine';
+import type { AnalyzeReport } from '../protocol/report';
+import { renderProblem } from '../protocol/text';
+import { parseCommand, type ParsedCommand } from './commandLine';
+import { ExitCode } from './exitCode';
+import { CommandFailure, UsageError, type CommandContext } from './io';
+import { chooseRanks, findStep, openProfile, type OpenProfile } from './openSession';
+import { reportDocument } from './output/document';
+import { htmlReport } from './output/html';
+import { kernelsCsv, kernelsCsvHeader } from './output/kernelsCsv';
+import { markdownReport } from './output/markdown';
+import { sarifReport } from './output/sarif';
+import type { RankPage } from './output/sections';
+import { terminalReport } from './output/terminal';
+import { TextFile, writeTextFile } from './textFile';
+import { VERSION } from './version';
+
+const OPTIONS = {
+  rank: { type: 'string', multiple: true }, step: { type: 'string' }, source: { type: 'string', multiple: true },
+  json: { type: 'boolean' }, md: { type: 'boolean' }, html: { type: 'string' }, sarif: { type: 'string' }, kernels: { type: 'string' },
+  lang: { type: 'string' }, 'fail-on': { type: 'string' }, prefer: { type: 'string' }, 'no-cache': { type: 'boolean' },
+} as const;
+
+const SEVERITIES = ['info', 'warning', 'error'] as const;
+type Severity = (typeof SEVERITIES)[number];
+
+/** Ranks whose details are printed when none was asked for; more would scroll away. */
+const PAGES_UNASKED = 1;
+
+export async function analyzeCommand(args: readonly string[], context: CommandContext): Promise<ExitCode> {
+  const command = parseCommand(args, OPTIONS);
+  const [profile, ...more] = command.positionals;
+  if (profile === undefined || more.length > 0) {
+    throw new UsageError(profile === undefined ? 'cli.usage.no-path' : 'cli.usage.one-path', { option: more.join(' ') });
+  }
+  if (command.flag('json') && command.flag('md')) {
+    throw new UsageError('cli.usage.one-format');
+  }
+  const failOn = severityOf(command.value('fail-on'));
+  const opened = await openProfile(context, profile, { cache: !command.flag('no-cache'), ...preferOf(command.value('prefer')) });
+  const analysis = await readRanks(opened, chooseRanks(opened.summary, command.values('rank')), command, context);
+  opened.progress.clear();
+  await writeReports(opened, analysis, command, context);
+  return failOn !== undefined && analysis.problems.some(({ severity }) => SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn)) ? ExitCode.Failed : ExitCode.Done;
+}
+
+interface Analysis {
+  readonly report: AnalyzeReport;
+  readonly problems: readonly Problem[];
+  readonly pages: readonly RankPage[];
+  readonly stepName: string | undefined;
+}
+
+/** Reads the ranks one after the other and keeps their figures only: 64 ranks never sit in memory together. */
+async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], command: ParsedCommand, context: CommandContext): Promise<Analysis> {
+  const { summary, session } = opened;
+  const problems = new ProblemList();
+  problems.addAll(summary.problems);
+  const parts: ReportPart[] = [];
+  const pages: RankPage[] = [];
+  const wantedStep = command.value('step');
+  const knownSteps = new Set<string>();
+  const pageLimit = command.values('rank').length > 0 ? Infinity : PAGES_UNASKED;
+  const kernelsFile = command.value('kernels');
+  const kernels = kernelsFile === undefined ? undefined : await TextFile.create(kernelsFile);
+  try {
+    await kernels?.write([kernelsCsvHeader()]);
+    for (const rank of ranks) {
+      const loaded = await loadOrNote(opened, rank, ranks.length, problems);
+      if (loaded === undefined) {
+        continue;
+      }
+      problems.addAll(loaded.problems);
+      const step = wantedStep === undefined ? undefined : findStep(loaded, wantedStep);
+      loaded.data.steps.forEach(({ number, name }) => knownSteps.add(String(number ?? name)));
+      if (wantedStep !== undefined && step === undefined) {
+        continue;
+      }
+      const options = { label: loaded.source.label, ...(step === undefined ? {} : { step }) };
+      parts.push({ summary: await session.call('load', { rank: rank.id }), baseNs: loaded.data.baseNs, report: rankReport(loaded.data, options) });
+      if (pages.length < pageLimit) {
+        const page = overview(loaded.data, options);
+        pages.push({ report: page.report, overview: page });
+      }
+      await kernels?.write(kernelsCsv(loaded.data, loaded.data.rank ?? rank.rank, step));
+      if (ranks.length > 1) {
+        await session.call('release', { rank: rank.id });
+      }
+    }
+  } finally {
+    await kernels?.close();
+  }
+  if (parts.length === 0) {
+    throw nothingToShow(problems.toArray(), wantedStep, [...knownSteps], summary.path, context);
+  }
+  return { report: analyzeReport({ summary, parts, problems: problems.toArray() }), problems: problems.toArray(), pages, stepName: wantedStep };
+}
+
+/** One rank that cannot be read must not hide the others; alone it is the failure. */
+async function loadOrNote(opened: OpenProfile, rank: RankSummary, ranks: number, problems: ProblemList): Promise<LoadedRank | undefined> {
+  try {
+    return await opened.load(rank);
+  } catch (error) {
+    if (!(error instanceof UnreadableInput) || ranks === 1) {
+      throw error;
+    }
+    problems.add('rank-unreadable', rank.label, { severity: 'error', args: { ...error.detail.args, reason: error.detail.code } });
+    return undefined;
+  } finally {
+    opened.progress.clear();
+  }
+}
+
+function nothingToShow(problems: readonly Problem[], step: string | undefined, known: readonly string[], file: string, context: CommandContext): Error {
+  if (step !== undefined && known.length > 0) {
+    return new UsageError('cli.usage.no-such-step', { step, known: known.slice(0, 20).join(', ') });
+  }
+  const worst = problems.find(({ severity }) => severity === 'error') ?? problems[0];
+  return worst === undefined
+    ? new CommandFailure('cli.failure.nothing-readable', { file })
+    : new CommandFailure('cli.failure.sentence', { sentence: renderProblem(worst, context.translate).message });
+}
+
+async function writeReports({ summary }: OpenProfile, { report, problems, pages, stepName }: Analysis, command: ParsedCommand, context: CommandContext): Promise<void> {
+  const { io, translate, language } = context;
+  const sarif = command.value('sarif');
+  if (sarif !== undefined) {
+    await writeTextFile(sarif, sarifReport({ version: VERSION, problems, uriOf: (where) => uriOf(summary.path, where) }, translate));
+  }
+  const html = command.value('html');
+  const document = reportDocument({ summary, report, problems, pages, stepName }, translate, html === undefined ? 15 : 40);
+  if (html !== undefined) {
+    await writeTextFile(html, htmlReport(document, translate, language));
+  }
+  if (command.flag('json')) {
+    await io.out(`${JSON.stringify(report, undefined, 2)}\n`);
+  } else if (command.flag('md')) {
+    await io.out(markdownReport(document, translate));
+  } else if (html === undefined && sarif === undefined) {
+    await io.out(terminalReport(document, translate, io.columns));
+  }
+}
+
+/** `trace.json byte 12` → the file's URI. */
+function uriOf(root: string, where: string): string | undefined {
+  const file = where.replace(/ (line|byte|row) .*$/, '');
+  if (file === '') {
+    return undefined;
+  }
+  const resolved = path.isAbsolute(file) ? file : path.extname(root) === '' ? path.join(root, file) : path.join(path.dirname(root), path.basename(file));
+  return pathToFileURL(resolved).href;
+}
+
+function severityOf(option: string | undefined): Severity | undefined {
+  if (option === undefined) {
+    return undefined;
+  }
+  const severity = SEVERITIES.find((known) => known === option);
+  if (severity === undefined) {
+    throw new UsageError('cli.usage.fail-on', { value: option, known: SEVERITIES.join(', ') });
+  }
+  return severity;
+}
+
+function preferOf(option: string | undefined): { readonly prefer?: 'text' | 'db' } {
+  if (option === undefined) {
+    return {};
+  }
+  if (option !== 'text' && option !== 'db') {
+    throw new UsageError('cli.usage.prefer', { value: option });
+  }
+  return { prefer: option };
+}

@@ -1,0 +1,71 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { Cancelled, UnreadableInput } from '../engine/profile/problems';
+import { EngineSession, type LoadedRank } from '../engine/session';
+import type { ProfileSummary, RankSummary } from '../protocol/engine';
+import { engineEnvironment } from '../node/environment';
+import { CommandFailure, UsageError, type CommandContext } from './io';
+import { progressLine, type ProgressLine } from './progress';
+
+const CACHE_LIMIT = 2 * 1024 ** 3;
+
+export interface OpenProfile {
+  readonly session: EngineSession;
+  readonly summary: ProfileSummary;
+  readonly progress: ProgressLine;
+  readonly load: (rank: RankSummary) => Promise<LoadedRank>;
+}
+
+/** Opens a profile in this process; columns are cached under the user's cache folder, never beside the profile. */
+export async function openProfile(context: CommandContext, profile: string, options: { readonly cache: boolean; readonly prefer?: 'text' | 'db' }): Promise<OpenProfile> {
+  const { io } = context;
+  const session = new EngineSession(engineEnvironment(options.cache ? { cacheFolder: cacheFolder(io.environment), cacheLimitBytes: CACHE_LIMIT } : {}));
+  const progress = progressLine(context);
+  try {
+    const callOptions = { signal: io.signal, progress: progress.report };
+    const summary = await session.call('open', { path: path.resolve(profile), ...(options.prefer === undefined ? {} : { options: { prefer: options.prefer } }) }, callOptions);
+    return { session, summary, progress, load: (rank) => session.rank(rank.id, callOptions) };
+  } finally {
+    progress.clear();
+  }
+}
+
+function cacheFolder(environment: Readonly<Record<string, string | undefined>>): string {
+  const base = environment.XDG_CACHE_HOME;
+  return path.join(base === undefined || base === '' ? path.join(homedir(), '.cache') : base, 'fuselens');
+}
+
+/** The ranks a `--rank` names, by number, label or id; all readable ones without it. */
+export function chooseRanks(summary: ProfileSummary, wanted: readonly string[]): readonly RankSummary[] {
+  const readable = summary.ranks.filter((rank) => rank.readable);
+  if (wanted.length === 0) {
+    return readable;
+  }
+  const chosen = new Set<RankSummary>();
+  for (const name of wanted) {
+    const matching = summary.ranks.filter((rank) => String(rank.rank) === name || rank.label === name || rank.id === name);
+    if (matching.length === 0) {
+      throw new UsageError('cli.usage.no-such-rank', { rank: name, known: summary.ranks.map((rank) => rank.rank ?? rank.label).join(', ') });
+    }
+    matching.forEach((rank) => chosen.add(rank));
+  }
+  return [...chosen];
+}
+
+/** Index of the step that `--step` names, by number or name; undefined when this rank has none such. */
+export function findStep({ data }: LoadedRank, wanted: string): number | undefined {
+  const byNumber = data.steps.findIndex((step) => step.number !== undefined && String(step.number) === wanted);
+  const index = byNumber >= 0 ? byNumber : data.steps.findIndex((step) => step.name === wanted);
+  return index < 0 ? undefined : index;
+}
+
+/** What a failed call means to the user: one message. Mistakes of our own stay exceptions. */
+export function failureOf(error: unknown): CommandFailure | undefined {
+  if (error instanceof CommandFailure) {
+    return error;
+  }
+  if (error instanceof UnreadableInput) {
+    return new CommandFailure(error.detail.code, error.detail.args ?? {});
+  }
+  return error instanceof Cancelled ? new CommandFailure('error.cancelled') : undefined;
+}

@@ -1,0 +1,41 @@
+import type { Problem, ProfileSummary } from '../../protocol/engine';
+import type { AnalyzeReport } from '../../protocol/report';
+import { renderProblem, type Translate } from '../../protocol/text';
+import { formatCount } from './numbers';
+import { rankName, SectionBuilder, type RankPage, type Section } from './sections';
+
+/** Everything a written report needs, already in the user's language. */
+export interface ReportDocument {
+  readonly title: string;
+  readonly summary: string;
+  readonly overview: Section | undefined;
+  readonly pages: readonly { readonly heading: string; readonly sections: readonly Section[]; readonly assumptions: readonly string[]; readonly page: RankPage }[];
+  readonly problems: readonly { readonly severity: Problem['severity']; readonly message: string; readonly effect: string }[];
+  readonly notes: readonly string[];
+}
+
+export interface DocumentInput {
+  readonly summary: ProfileSummary;
+  readonly report: AnalyzeReport;
+  readonly problems: readonly Problem[];
+  /** Ranks shown in full; the others are rows of the rank table. */
+  readonly pages: readonly RankPage[];
+  readonly stepName: string | undefined;
+}
+
+export function reportDocument({ summary, report, problems, pages, stepName }: DocumentInput, translate: Translate, topKernels?: number): ReportDocument {
+  const build = new SectionBuilder(translate, topKernels);
+  const kernels = report.ranks.reduce((sum, rank) => sum + rank.kernels.count, 0);
+  const shown = pages.map((page) => rankName(page.report, (code, args) => build.say(code, args)));
+  return {
+    title: build.say('report.title', { name: summary.name }),
+    summary: build.say('report.summary', { format: summary.format, ranks: report.ranks.length, kernels: formatCount(kernels) }),
+    overview: report.ranks.length > 1 ? build.ranks(report) : undefined,
+    pages: pages.map((page, i) => ({
+      heading: stepName === undefined ? shown[i] : build.say('report.rankAndStep', { rank: shown[i], step: stepName }),
+      sections: build.rank(page), assumptions: build.assumptions(page.overview), page,
+    })),
+    problems: problems.map((problem) => ({ severity: problem.severity, ...renderProblem(problem, translate) })),
+    notes: pages.length < report.ranks.length ? [build.say('report.otherRanks', { shown: shown.join(', ') })] : [],
+  };
+}

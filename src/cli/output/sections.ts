@@ -1,0 +1,158 @@
+import type { OverviewData } from '../../protocol/overview';
+import type { AnalyzeReport, LaneFigures, RankReport } from '../../protocol/report';
+import { text, type Translate } from '../../protocol/text';
+import { formatCount, formatShare, formatTime, shareOf, UNKNOWN } from './numbers';
+
+/** A report as titled tables, before anyone decides how they look: terminal, Markdown and HTML all draw these. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly columns: readonly SectionColumn[];
+  readonly rows: readonly SectionRow[];
+  readonly notes: readonly string[];
+}
+
+export interface SectionColumn {
+  readonly title: string;
+  readonly align: 'left' | 'right';
+  readonly shrinks?: boolean;
+}
+
+export interface SectionRow {
+  readonly cells: readonly string[];
+  /** Drawn as a bar behind the cells. */
+  readonly share?: number;
+  /** The definition of the row's figure. */
+  readonly about?: string;
+}
+
+/** What a rank's pages are made of. */
+export interface RankPage {
+  readonly report: RankReport;
+  readonly overview: OverviewData;
+}
+
+const left = (title: string, shrinks?: boolean): SectionColumn => ({ title, align: 'left', ...(shrinks === undefined ? {} : { shrinks }) });
+const right = (title: string): SectionColumn => ({ title, align: 'right' });
+
+export class SectionBuilder {
+  constructor(private readonly translate: Translate, private readonly topKernels = 15) {}
+
+  say(code: string, args?: Readonly<Record<string, string | number>>): string {
+    return text(code, args, this.translate);
+  }
+
+  /** All sections of one rank, most telling first. */
+  rank({ report, overview }: RankPage): readonly Section[] {
+    return [
+      this.decomposition(report), this.kernels(report, overview), this.families(report), this.topKernelsOf(overview),
+      ...(report.streams.length > 1 ? [this.streams(report)] : []),
+      ...(report.steps.length > 1 ? [this.steps(report)] : []),
+      ...(overview.profilerStepTrace === null ? [] : [this.profilerStepTrace(overview.profilerStepTrace)]),
+    ].filter((section) => section.rows.length > 0);
+  }
+
+  ranks(report: AnalyzeReport): Section {
+    return {
+      id: 'ranks', title: this.say('report.ranks'), notes: [],
+      columns: [left(this.say('report.rank'), true), right(this.say('figureName.count')), right(this.say('figureName.spanUs')), ...LANES.map((lane) => right(this.say(`figureName.${lane}`)))],
+      rows: report.ranks.map((rank) => ({
+        cells: [rankName(rank, (code, args) => this.say(code, args)), formatCount(rank.kernels.count), formatTime(rank.kernels.spanUs), ...LANES.map((lane) => formatTime(rank.lanes[lane]))],
+      })),
+    };
+  }
+
+  decomposition({ kernels, lanes }: RankReport): Section {
+    const span = kernels.spanUs;
+    const part = (name: keyof LaneFigures, indent = ''): SectionRow => ({
+      cells: [indent + this.say(`figureName.${name}`), formatTime(lanes[name]), formatShare(shareOf(lanes[name], span))],
+      ...(shareOf(lanes[name], span) === null ? {} : { share: shareOf(lanes[name], span) ?? 0 }),
+      about: this.say(`figure.${name}`),
+    });
+    const rest: readonly (keyof LaneFigures)[] = ['computeIdleUs', 'communicationBusyUs', 'overlappedUs', 'copyBusyUs', 'mainStreamIdleUs'];
+    return {
+      id: 'decomposition', title: this.say('report.decomposition', { span: formatTime(span) }), notes: [],
+      columns: [left(this.say('report.part')), right(this.say('report.time')), right(this.say('report.shareOfSpan'))],
+      rows: [part('computeBusyUs'), part('exposedCommunicationUs'), part('exposedCopyUs'), part('freeUs'), ...rest.map((name) => part(name, '· '))],
+    };
+  }
+
+  kernels({ kernels }: RankReport, overview: OverviewData): Section {
+    const row = (name: string, value: string): SectionRow => ({ cells: [this.say(`figureName.${name}`), value], about: this.say(`figure.${name}`) });
+    const longest = overview.longest === null ? formatTime(kernels.maxUs) : `${formatTime(overview.longest.durationUs)}  ${overview.longest.name}`;
+    return {
+      id: 'kernels', title: this.say('report.kernels'), notes: [],
+      columns: [left(this.say('report.figure')), left(this.say('report.value'), true)],
+      rows: [
+        row('count', formatCount(kernels.count)),
+        ...(kernels.timedCount === kernels.count ? [] : [row('timedCount', formatCount(kernels.timedCount))]),
+        row('totalUs', formatTime(kernels.totalUs)), row('spanUs', formatTime(kernels.spanUs)), row('busyUs', formatTime(kernels.busyUs)), row('idleUs', formatTime(kernels.idleUs)),
+        row('p50Us', formatTime(kernels.p50Us)), row('p90Us', formatTime(kernels.p90Us)), row('p99Us', formatTime(kernels.p99Us)),
+        row('shareLe50us', formatShare(kernels.shareLe50us)), row('shareLe100us', formatShare(kernels.shareLe100us)),
+        row('meanIntervalUs', formatTime(kernels.meanIntervalUs)), row('topFiveCommunicationShare', formatShare(overview.topFiveCommunicationShare)), row('maxUs', longest),
+      ],
+    };
+  }
+
+  families({ families, kernels }: RankReport): Section {
+    const byTime = [...families].sort((a, b) => b.totalUs - a.totalUs);
+    return {
+      id: 'families', title: this.say('report.families'), notes: [],
+      columns: [left(this.say('report.family')), right(this.say('report.count')), right(this.say('report.shareOfCount')), right(this.say('report.kernelTime')), right(this.say('report.share'))],
+      rows: byTime.map(({ family, count, totalUs }) => ({
+        cells: [this.say(`family.${family}`), formatCount(count), formatShare(shareOf(count, kernels.count)), formatTime(totalUs), formatShare(shareOf(totalUs, kernels.totalUs))],
+        share: shareOf(totalUs, kernels.totalUs) ?? 0, about: this.say(`family.about.${family}`),
+      })),
+    };
+  }
+
+  topKernelsOf({ kernels, report, omitted }: OverviewData): Section {
+    const more = kernels.length + omitted - this.topKernels;
+    return {
+      id: 'topKernels', title: this.say('report.topKernels'), notes: more > 0 ? [this.say('report.moreNames', { count: more })] : [],
+      columns: [right(this.say('report.count')), right(this.say('report.kernelTime')), right(this.say('report.share')), right(this.say('report.mean')), left(this.say('report.family')), left(this.say('report.name'), true)],
+      rows: kernels.slice(0, this.topKernels).map((kernel) => ({
+        cells: [
+          formatCount(kernel.count), formatTime(kernel.totalUs), formatShare(shareOf(kernel.totalUs, report.kernels.totalUs)), formatTime(kernel.meanUs), this.say(`family.${kernel.family}`),
+          kernel.name,
+        ],
+      })),
+    };
+  }
+
+  streams({ streams }: RankReport): Section {
+    return {
+      id: 'streams', title: this.say('figureName.streams'), notes: [],
+      columns: [left(this.say('report.device')), left(this.say('report.stream')), right(this.say('figureName.count')), right(this.say('report.kernelTime')), right(this.say('report.busy')), right(this.say('figureName.idleUs'))],
+      rows: streams.map((stream) => ({
+        cells: [stream.device ?? UNKNOWN, stream.stream ?? UNKNOWN, formatCount(stream.count), formatTime(stream.totalUs), formatTime(stream.busyUs), formatTime(stream.idleUs)],
+      })),
+    };
+  }
+
+  steps({ steps }: RankReport): Section {
+    return {
+      id: 'steps', title: this.say('report.steps'), notes: [],
+      columns: [left(this.say('report.step'), true), right(this.say('figureName.count')), right(this.say('figureName.stepDurationUs')), ...LANES.map((lane) => right(this.say(`figureName.${lane}`)))],
+      rows: steps.map((step) => ({ cells: [step.name, formatCount(step.kernels), formatTime(step.durationUs), ...LANES.map((lane) => formatTime(step[lane]))] })),
+    };
+  }
+
+  profilerStepTrace({ columns, rows }: NonNullable<OverviewData['profilerStepTrace']>): Section {
+    return {
+      id: 'profilerStepTrace', title: this.say('report.profilerStepTrace'), notes: [this.say('report.profilerStepTraceNote')],
+      columns: [left(this.say('report.figure')), ...rows.map((_row, i) => right(rows.length === 1 ? this.say('report.value') : String(i + 1)))],
+      rows: columns.map((column, i) => ({ cells: [column, ...rows.map((row) => row[i]?.trim() === '' || row[i] === undefined ? UNKNOWN : row[i].trim())] })),
+    };
+  }
+
+  assumptions({ assumptions }: OverviewData): readonly string[] {
+    return assumptions.map(({ code, args }) => this.say(code, args));
+  }
+}
+
+const LANES = ['computeBusyUs', 'exposedCommunicationUs', 'exposedCopyUs', 'freeUs'] as const satisfies readonly (keyof LaneFigures)[];
+
+export function rankName(rank: Pick<RankReport, 'rank' | 'label'>, say: (code: string, args?: Readonly<Record<string, string | number>>) => string): string {
+  return rank.rank === null ? rank.label : say('report.rankNumber', { rank: rank.rank });
+}

@@ -1,0 +1,79 @@
+import { EngineError } from '../node/engineError';
+import { english, text } from '../protocol/text';
+import { analyzeCommand } from './analyze';
+import { ExitCode } from './exitCode';
+import { exportCommand } from './export';
+import { CommandFailure, UsageError, type CliIo, type CommandContext, type Language } from './io';
+import { languageOf, translator } from './language';
+import { failureOf } from './openSession';
+import { sampleCommand } from './sample';
+import { VERSION } from './version';
+
+type Command = (args: readonly string[], context: CommandContext) => Promise<ExitCode>;
+
+const COMMANDS: Readonly<Record<string, Command>> = { analyze: analyzeCommand, sample: sampleCommand, export: exportCommand };
+
+/** Runs `fuselens ARGUMENTS…` and returns its exit code; only mistakes of our own are thrown. */
+export async function runCommand(args: readonly string[], io: CliIo): Promise<ExitCode> {
+  const [name = '', ...rest] = args;
+  let language: Language = 'en';
+  try {
+    language = languageOf(optionValue(args, '--lang'));
+    const context: CommandContext = { io, language, translate: translator(language) };
+    return await dispatch(name, rest, context);
+  } catch (error) {
+    return report(error, name, io, language);
+  }
+}
+
+async function dispatch(name: string, rest: readonly string[], context: CommandContext): Promise<ExitCode> {
+  const { io, translate } = context;
+  if (name === '--version' || name === '-V') {
+    await io.out(`${VERSION}\n`);
+    return ExitCode.Done;
+  }
+  if (name === '--help' || name === '-h' || name === 'help' || name === '') {
+    const topic = name === 'help' && rest[0] !== undefined && rest[0] in COMMANDS ? `cli.help.${rest[0]}` : 'cli.help';
+    await io.out(`${text(topic, undefined, translate)}\n`);
+    return name === '' ? ExitCode.Usage : ExitCode.Done;
+  }
+  const command = COMMANDS[name];
+  if (command === undefined) {
+    throw new UsageError('cli.usage.unknown-command', { command: name });
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    await io.out(`${text(`cli.help.${name}`, undefined, translate)}\n`);
+    return ExitCode.Done;
+  }
+  return command(rest, context);
+}
+
+/** One sentence on stderr. */
+function report(error: unknown, command: string, io: CliIo, language: Language): ExitCode {
+  const translate = language === 'en' ? english : translator(language);
+  const say = (code: string, args: Readonly<Record<string, string | number>>): void => io.err(`fuselens: ${text(code, args, translate)}\n`);
+  if (error instanceof UsageError) {
+    say(error.code, error.args);
+    io.err(`${text('cli.usage.help', { command: command in COMMANDS ? ` ${command}` : '' }, translate)}\n`);
+    return ExitCode.Usage;
+  }
+  const failure = failureOf(error) ?? (error instanceof EngineError ? new CommandFailure(error.code, error.args ?? {}) : undefined);
+  if (failure === undefined) {
+    throw error;
+  }
+  if (failure.code === 'error.cancelled') {
+    return ExitCode.Interrupted;
+  }
+  say(failure.code, failure.args);
+  return ExitCode.Unreadable;
+}
+
+/** Needed before the options are parsed, so that mistakes in them are told in the right language. */
+function optionValue(args: readonly string[], option: string): string | undefined {
+  const joined = args.find((argument) => argument.startsWith(`${option}=`));
+  if (joined !== undefined) {
+    return joined.slice(option.length + 1);
+  }
+  const at = args.indexOf(option);
+  return at >= 0 ? args[at + 1] : undefined;
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import chinese from '../../l10n/bundle.l10n.zh-cn.json';
+import { FAMILIES } from '../../src/protocol/families';
+import { english, fill, MESSAGE_AREAS, MESSAGES, render, renderProblem, translateWith } from '../../src/protocol/text';
+
+const bundle: Readonly<Record<string, string>> = chinese;
+const sources = path.resolve(import.meta.dirname, '../../src');
+
+function placeholders(text: string): readonly string[] {
+  return [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+}
+
+/** Every string in the source that is used as a message code or problem kind. */
+function codesInSource(): readonly { readonly code: string; readonly file: string }[] {
+  const found: { code: string; file: string }[] = [];
+  for (const entry of readdirSync(sources, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !entry.name.endsWith('.ts')) {
+      continue;
+    }
+    const file = path.join(entry.parentPath, entry.name);
+    const content = readFileSync(file, 'utf8');
+    for (const [, code] of content.matchAll(/'((?:error|assumption|figure|figureName|cli|families|report)\.[a-z][\w.-]*)'/gi)) {
+      found.push({ code, file });
+    }
+    for (const [, kind] of content.matchAll(/problems\??\.add\(\s*'([\w-]+)'/g)) {
+      found.push({ code: `problem.${kind}`, file });
+    }
+  }
+  return found.map(({ code, file }) => ({ code, file: path.relative(sources, file) }));
+}
+
+describe('messages', () => {
+  it('have one sentence per code over all areas', () => {
+    const seen = new Map<string, string>();
+    for (const [area, table] of Object.entries(MESSAGE_AREAS)) {
+      for (const code of Object.keys(table)) {
+        assert.equal(seen.get(code), undefined, `${code} stands in ${seen.get(code)} and in ${area}`);
+        seen.set(code, area);
+      }
+    }
+  });
+
+  it('exist for every code the source uses', () => {
+    const missing = codesInSource().filter(({ code }) => !(code in MESSAGES));
+    assert.deepEqual(missing.map(({ code, file }) => `${code} (${file})`), []);
+  });
+
+  it('say for every problem what it does to the figures', () => {
+    const missing = Object.keys(MESSAGES).filter((code) => code.startsWith('problem.')).map((code) => code.replace('problem.', 'effect.')).filter((code) => !(code in MESSAGES));
+    assert.deepEqual(missing.filter((code) => code !== 'effect.unknown-kind'), []);
+  });
+
+  it('name every family', () => {
+    assert.ok(FAMILIES.every((family) => `family.${family}` in MESSAGES && `family.about.${family}` in MESSAGES));
+  });
+
+  it('are all translated into Simplified Chinese, with the same placeholders', () => {
+    const texts = [...new Set(Object.values(MESSAGES))];
+    assert.deepEqual(texts.filter((text) => bundle[text] === undefined || bundle[text] === ''), []);
+    for (const [source, translated] of Object.entries(bundle)) {
+      assert.deepEqual([...new Set(placeholders(translated))], [...new Set(placeholders(source))], source);
+    }
+  });
+
+  it('keep a placeholder visible when its argument is missing, and show an unknown code as itself', () => {
+    assert.equal(fill('{file}: {count} rows', { file: 'a.csv' }), 'a.csv: {count} rows');
+    assert.equal(render({ code: 'no.such.code' }), 'no.such.code');
+    assert.match(renderProblem({ kind: 'never-heard-of', severity: 'info', count: 2, where: 'a.json' }).message, /^a\.json: .*never-heard-of/);
+  });
+
+  it('fall back to English where a bundle has no entry', () => {
+    const translate = translateWith({ Norm: '归一化' });
+    assert.equal(render({ code: 'family.norm' }, translate), '归一化');
+    assert.equal(render({ code: 'family.glue' }, translate), render({ code: 'family.glue' }, english));
+  });
+});

@@ -61,7 +61,12 @@ export function text(code: string, args?: MessageArguments, translate: Translate
  * `{where}` and `{count}` besides the problem's own arguments.
  */
 export function renderProblem(problem: Problem, translate: Translate = english): { readonly message: string; readonly effect: string } {
-  const args: MessageArguments = { where: problem.where, count: problem.count, kind: problem.kind, ...problem.args };
+  const reason = problem.args?.reason;
+  const args: MessageArguments = {
+    where: problem.where, count: problem.count, kind: problem.kind, ...problem.args,
+    // A problem may carry another message as its reason (a rank that could not be opened, and why).
+    ...(typeof reason === 'string' && reason in MESSAGES ? { reason: text(reason, problem.args, translate) } : {}),
+  };
   const known = `problem.${problem.kind}` in MESSAGES;
   const message = text(known ? `problem.${problem.kind}` : 'problem.unknown-kind', args, translate);
   const effect = `effect.${problem.kind}` in MESSAGES ? text(`effect.${problem.kind}`, args, translate) : '';

@@ -28,7 +28,8 @@ function codesInSource(): readonly { readonly code: string; readonly file: strin
       found.push({ code: `problem.${kind}`, file });
     }
   }
-  return found.map(({ code, file }) => ({ code, file: path.relative(sources, file) }));
+  // Two strings that only look like codes: a script and a setting.
+  return found.filter(({ code }) => code !== 'cli.js' && code !== 'families.rules').map(({ code, file }) => ({ code, file: path.relative(sources, file) }));
 }
 
 describe('messages', () => {
@@ -49,7 +50,7 @@ describe('messages', () => {
 
   it('say for every problem what it does to the figures', () => {
     const missing = Object.keys(MESSAGES).filter((code) => code.startsWith('problem.')).map((code) => code.replace('problem.', 'effect.')).filter((code) => !(code in MESSAGES));
-    assert.deepEqual(missing.filter((code) => code !== 'effect.unknown-kind'), []);
+    assert.deepEqual(missing, []);
   });
 
   it('name every family', () => {

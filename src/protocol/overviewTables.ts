@@ -45,22 +45,22 @@ export function keyFigures(data: OverviewData): readonly Figure[] {
   const { kernels } = data.report;
   return [
     { id: 'count', kind: 'count', value: kernels.count },
-    { id: 'p50', kind: 'us', value: kernels.p50Us },
-    { id: 'p90', kind: 'us', value: kernels.p90Us },
-    { id: 'p99', kind: 'us', value: kernels.p99Us },
+    { id: 'p50Us', kind: 'us', value: kernels.p50Us },
+    { id: 'p90Us', kind: 'us', value: kernels.p90Us },
+    { id: 'p99Us', kind: 'us', value: kernels.p99Us },
     { id: 'shareLe50us', kind: 'share', value: kernels.shareLe50us },
     { id: 'shareLe100us', kind: 'share', value: kernels.shareLe100us },
-    { id: 'meanInterval', kind: 'us', value: kernels.meanIntervalUs },
+    { id: 'meanIntervalUs', kind: 'us', value: kernels.meanIntervalUs },
     { id: 'topFiveCommunicationShare', kind: 'share', value: data.topFiveCommunicationShare },
-    { id: 'max', kind: 'us', value: kernels.maxUs },
-    { id: 'total', kind: 'us', value: kernels.totalUs },
-    { id: 'span', kind: 'us', value: kernels.spanUs },
-    { id: 'busy', kind: 'us', value: kernels.busyUs },
+    { id: 'maxUs', kind: 'us', value: kernels.maxUs },
+    { id: 'totalUs', kind: 'us', value: kernels.totalUs },
+    { id: 'spanUs', kind: 'us', value: kernels.spanUs },
+    { id: 'busyUs', kind: 'us', value: kernels.busyUs },
   ];
 }
 
 export interface DecompositionPart {
-  readonly id: 'computeBusy' | 'exposedCommunication' | 'exposedCopy' | 'free';
+  readonly id: 'computeBusyUs' | 'exposedCommunicationUs' | 'exposedCopyUs' | 'freeUs';
   /** Suffix of the theme colour. */
   readonly colour: string;
   readonly valueUs: number | null;
@@ -69,17 +69,15 @@ export interface DecompositionPart {
 /** The parts that make up the span: `span = computeBusy + exposedCommunication + exposedCopy + free`. */
 export function decomposition(lanes: LaneFigures): readonly DecompositionPart[] {
   return [
-    { id: 'computeBusy', colour: 'matmul', valueUs: lanes.computeBusyUs },
-    { id: 'exposedCommunication', colour: 'communication', valueUs: lanes.exposedCommunicationUs },
-    { id: 'exposedCopy', colour: 'glue', valueUs: lanes.exposedCopyUs },
-    { id: 'free', colour: 'free', valueUs: lanes.freeUs },
+    { id: 'computeBusyUs', colour: 'matmul', valueUs: lanes.computeBusyUs },
+    { id: 'exposedCommunicationUs', colour: 'communication', valueUs: lanes.exposedCommunicationUs },
+    { id: 'exposedCopyUs', colour: 'glue', valueUs: lanes.exposedCopyUs },
+    { id: 'freeUs', colour: 'free', valueUs: lanes.freeUs },
   ];
 }
 
 /** Lanes that overlap others, shown below the bar. */
-export const OTHER_LANES = ['computeIdle', 'mainStreamIdle', 'communicationBusy', 'overlapped', 'copyBusy'] as const;
-
-export const laneValue = (lanes: LaneFigures, id: (typeof OTHER_LANES)[number]): number | null => lanes[`${id}Us`];
+export const OTHER_LANES = ['computeIdleUs', 'mainStreamIdleUs', 'communicationBusyUs', 'overlappedUs', 'copyBusyUs'] as const satisfies readonly (keyof LaneFigures)[];
 
 const share = (part: number | null, whole: number): number | null => (part === null || !(whole > 0) ? null : part / whole);
 
@@ -98,7 +96,7 @@ function decompositionTable(data: OverviewData): FigureTable {
   return {
     id: 'decomposition', title: text('view.decomposition'),
     columns: [column('lane', 'lane', 'text'), column('time_us', 'time', 'us'), column('share_of_span', 'shareOfSpan', 'share')],
-    rows: [...parts, ...OTHER_LANES.map((id): readonly Cell[] => [id, laneValue(lanes, id), share(laneValue(lanes, id), span)])],
+    rows: [...parts, ...OTHER_LANES.map((id): readonly Cell[] => [id, lanes[id], share(lanes[id], span)])],
   };
 }
 
@@ -108,8 +106,8 @@ export function familiesTable({ report }: OverviewData): FigureTable {
   return {
     id: 'families', title: text('view.families'),
     columns: [
-      column('family', 'family', 'text', 'families'), column('count', 'count', 'count', 'families'), column('share_of_count', 'shareOfCount', 'share'),
-      column('total_us', 'total', 'us', 'families'), column('share_of_total', 'shareOfTotal', 'share'), column('mean_us', 'mean', 'us'),
+      column('family', 'family', 'text', 'family'), column('count', 'count', 'count', 'familyCount'), column('share_of_count', 'shareOfCount', 'share'),
+      column('total_us', 'total', 'us', 'familyTotalUs'), column('share_of_total', 'shareOfTotal', 'share'), column('mean_us', 'mean', 'us'),
     ],
     rows: report.families.map((family) => [family.family, family.count, share(family.count, count), family.totalUs, share(family.totalUs, total), family.count > 0 ? family.totalUs / family.count : null]),
   };
@@ -120,7 +118,7 @@ export function kernelsTable({ kernels, report }: OverviewData): FigureTable {
   return {
     id: 'kernels', title: text('view.kernels'),
     columns: [
-      column('name', 'name', 'text'), column('type', 'type', 'text'), column('family', 'family', 'text', 'families'), column('count', 'count', 'count'),
+      column('name', 'name', 'text'), column('type', 'type', 'text'), column('family', 'family', 'text', 'family'), column('count', 'count', 'count'),
       column('total_us', 'total', 'us'), column('share_of_total', 'shareOfTotal', 'share'), column('mean_us', 'mean', 'us'), column('max_us', 'longest', 'us'),
     ],
     rows: kernels.map((kernel) => [kernel.name, kernel.type, kernel.family, kernel.count, kernel.totalUs, share(kernel.totalUs, total), kernel.meanUs, kernel.maxUs]),
@@ -131,8 +129,8 @@ export function streamsTable({ report }: OverviewData): FigureTable {
   return {
     id: 'streams', title: text('view.streams'),
     columns: [
-      column('device', 'device', 'text'), column('stream', 'stream', 'text'), column('count', 'count', 'count'), column('total_us', 'total', 'us', 'streams'),
-      column('busy_us', 'busy', 'us', 'streams'), column('idle_us', 'idle', 'us', 'streams'), column('first_us', 'first', 'us'), column('last_us', 'last', 'us'),
+      column('device', 'device', 'text'), column('stream', 'stream', 'text'), column('count', 'count', 'count'), column('total_us', 'total', 'us', 'streamTotalUs'),
+      column('busy_us', 'busy', 'us', 'streamBusyUs'), column('idle_us', 'idle', 'us', 'streamIdleUs'), column('first_us', 'first', 'us'), column('last_us', 'last', 'us'),
     ],
     rows: report.streams.map((stream) => [stream.device, stream.stream, stream.count, stream.totalUs, stream.busyUs, stream.idleUs, stream.firstUs, stream.lastUs]),
   };
@@ -142,9 +140,9 @@ export function stepsTable({ report }: OverviewData): FigureTable {
   return {
     id: 'steps', title: text('view.steps'),
     columns: [
-      column('step', 'step', 'text'), column('start_us', 'start', 'us'), column('duration_us', 'duration', 'us', 'stepDuration'), column('kernels', 'kernels', 'count', 'stepKernels'),
-      column('compute_busy_us', 'computeBusy', 'us', 'computeBusy'), column('exposed_communication_us', 'exposedCommunication', 'us', 'exposedCommunication'),
-      column('exposed_copy_us', 'exposedCopy', 'us', 'exposedCopy'), column('free_us', 'free', 'us', 'free'),
+      column('step', 'step', 'text'), column('start_us', 'start', 'us'), column('duration_us', 'duration', 'us', 'stepDurationUs'), column('kernels', 'kernels', 'count', 'stepKernels'),
+      column('compute_busy_us', 'computeBusy', 'us', 'computeBusyUs'), column('exposed_communication_us', 'exposedCommunication', 'us', 'exposedCommunicationUs'),
+      column('exposed_copy_us', 'exposedCopy', 'us', 'exposedCopyUs'), column('free_us', 'free', 'us', 'freeUs'),
     ],
     rows: report.steps.map((step) => [step.name, step.startUs, step.durationUs, step.kernels, step.computeBusyUs, step.exposedCommunicationUs, step.exposedCopyUs, step.freeUs]),
   };

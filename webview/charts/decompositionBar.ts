@@ -1,4 +1,4 @@
-import { decomposition, laneValue, OTHER_LANES } from '../../src/protocol/overviewTables';
+import { decomposition, OTHER_LANES } from '../../src/protocol/overviewTables';
 import type { LaneFigures } from '../../src/protocol/report';
 import { h } from '../shared/dom';
 import { familyColour } from '../shared/theme';
@@ -27,5 +27,5 @@ export function decompositionBar(lanes: LaneFigures, words: Words): HTMLElement 
     h('div', { class: 'bar', 'aria-hidden': 'true' }, pieces),
     h('div', { class: 'bar-tables' },
       h('table', { class: 'plain-table', 'aria-label': words.t('view.decomposition') }, head(), h('tbody', {}, parts.map(({ id, colour, valueUs }) => row(id, valueUs, colour)))),
-      h('table', { class: 'plain-table' }, head(), h('tbody', {}, OTHER_LANES.map((id) => row(id, laneValue(lanes, id)))))));
+      h('table', { class: 'plain-table' }, head(), h('tbody', {}, OTHER_LANES.map((id) => row(id, lanes[id]))))));
 }

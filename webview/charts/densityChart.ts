@@ -39,8 +39,8 @@ export function densityChart(density: OverviewData['density'], words: Words): Li
 
 function configuration({ edgesUs, density, counts }: OverviewData['density'], words: Words): ChartConfiguration<'line', Point[]> {
   const colour = themeColour('charts-blue', 'foreground');
-  const grid = themeColour('editorIndentGuide-background1', 'panel-border');
   const text = themeColour('descriptionForeground');
+  const grid = translucent(text);
   const font = { family: themeColour('font-family'), size: 11 };
   const steps: Point[] = density.map((value, i) => ({ x: edgesUs[i], y: value > 0 ? value : NaN }));
   if (steps.length > 0) {
@@ -56,6 +56,8 @@ function configuration({ edgesUs, density, counts }: OverviewData['density'], wo
     data: { datasets: [{ data: steps, stepped: 'before', spanGaps: false, borderColor: colour, borderWidth: 1.5, backgroundColor: translucent(colour), fill: 'start', pointRadius: 0, pointHitRadius: 8 }] },
     options: {
       animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
+      // Room for half of the last label.
+      layout: { padding: { right: 14, top: 4 } },
       interaction: { mode: 'nearest', axis: 'x', intersect: false },
       scales: {
         x: {
@@ -97,5 +99,4 @@ const SUPERSCRIPTS: Readonly<Record<string, string>> = { '-': '⁻', 0: '⁰', 1
 
 const superscript = (value: number): string => `10${[...String(Math.round(Math.log10(value)))].map((digit) => SUPERSCRIPTS[digit]).join('')}`;
 
-/** The theme gives colours as #rrggbb or rgb(); the browser mixes either. */
-const translucent = (colour: string): string => (/^#[0-9a-f]{6}$/i.test(colour) ? `${colour}30` : 'transparent');
+const translucent = (colour: string): string => `color-mix(in srgb, ${colour} 20%, transparent)`;

@@ -26,5 +26,5 @@ function figureValue({ kind, value }: Figure, words: Words): string {
 
 /** Which kernel the longest one is. */
 function note(data: OverviewData, { id }: Figure): string {
-  return id === 'max' ? (data.longest?.name ?? '') : '';
+  return id === 'maxUs' ? (data.longest?.name ?? '') : '';
 }

@@ -43,8 +43,8 @@ export function overviewContent(options: ContentOptions): LiveChart {
       section(options, { id: 'density', title: words.t('view.density'), tip: words.t('figure.density') }, chart.element, densityTwin(options))),
     section(options, { id: 'families', title: words.t('view.families'), tip: words.t('figure.families'), table: familiesTable(data) }, familyBars(data.report.families, words)),
     kernelsSection(options, kernelsTable(data)),
-    h('div', { class: 'columns' }, stepsSection(options), streamsSection(options)),
-    stepTraceSection(options),
+    stepsSection(options),
+    h('div', { class: 'columns' }, streamsSection(options), stepTraceSection(options)),
     assumptionsSection(options));
   return { element, dispose: () => chart.dispose() };
 }
@@ -87,7 +87,7 @@ function streamsSection(options: ContentOptions): HTMLElement | undefined {
 
 function stepTraceSection(options: ContentOptions): HTMLElement | undefined {
   const { data, words } = options;
-  const table = stepTraceTable(data, { profiler: words.t('view.profilers'), ours: words.t('view.ours'), step: words.t('column.step'), title: words.t('view.stepTrace') });
+  const table = stepTraceTable(data, words.t('view.stepTrace'));
   return table === null ? undefined
     : section(options, { id: 'step-trace', title: words.t('view.stepTrace'), table }, h('p', { class: 'note' }, words.t('view.stepTraceNote')), new DataTable({ table, words, label: words.t('view.stepTrace'), maxHeight: 300 }).element);
 }

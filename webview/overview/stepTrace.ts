@@ -12,28 +12,29 @@ const PAIRS: readonly (readonly [column: string, ours: (lanes: LaneFigures) => n
 ];
 
 /** Step times as the profiler wrote them, each beside ours for the same step; null when it wrote none. */
-export function stepTraceTable(data: OverviewData, words: { readonly profiler: string; readonly ours: string; readonly step: string; readonly title: string }): FigureTable | null {
+export function stepTraceTable(data: OverviewData, title: string): FigureTable | null {
   const { profilerStepTrace: trace, report } = data;
   if (trace === null || trace.rows.length === 0) {
     return null;
   }
   const at = (name: string): number => trace.columns.findIndex((column) => column.trim().toLowerCase() === name.toLowerCase());
   const stepAt = at('Step');
-  const pairs = PAIRS.filter(([name]) => at(name) >= 0);
-  const columns: FigureColumn[] = [
-    { key: 'step', title: words.step, kind: 'text' },
-    ...pairs.flatMap(([name]): FigureColumn[] => [
-      { key: `${name} profiler_us`, title: `${name}: ${words.profiler}`, kind: 'us' },
-      { key: `${name} fuselens_us`, title: words.ours, kind: 'us' },
-    ]),
-  ];
-  const rows = trace.rows.map((row): readonly Cell[] => {
+  const rows = trace.rows.flatMap((row): readonly (readonly Cell[])[] => {
     const step = stepAt < 0 ? '' : row[stepAt];
     const ours = lanesOfStep(data, step, trace.rows.length === 1 ? report.lanes : undefined);
-    return [step, ...pairs.flatMap(([name, value]): readonly Cell[] => [number(row[at(name)]), ours === undefined ? null : value(ours)])];
+    return PAIRS.filter(([name]) => at(name) >= 0).map(([name, value]) => {
+      const theirs = number(row[at(name)]);
+      const own = ours === undefined ? null : value(ours);
+      return [step, name, theirs, own, theirs === null || own === null ? null : own - theirs];
+    });
   });
-  return { id: 'profiler-step-trace', title: words.title, columns, rows };
+  return { id: 'profiler-step-trace', title, columns: COLUMNS, rows };
 }
+
+const COLUMNS: readonly FigureColumn[] = [
+  { key: 'step', title: 'column.step', kind: 'text' }, { key: 'lane', title: 'column.lane', kind: 'text' },
+  { key: 'profiler_us', title: 'view.profilers', kind: 'us' }, { key: 'fuselens_us', title: 'view.ours', kind: 'us' }, { key: 'difference_us', title: 'column.difference', kind: 'us' },
+];
 
 /** Our lanes of the step with that number; the whole window where the profiler wrote one row and we know no such step. */
 function lanesOfStep({ report }: OverviewData, step: string, whole: LaneFigures | undefined): LaneFigures | undefined {

@@ -7,7 +7,17 @@ export function themeColour(name: string, fallback = 'foreground'): string {
   return value === '' ? style.getPropertyValue(`--vscode-${fallback}`).trim() : value;
 }
 
-export const familyColour = (family: string): string => `var(--vscode-fuselens-family-${family})`;
+/**
+ * A family's colour as CSS text. VS Code turns only the first dot of a colour's id into a dash, so the variable has a dot in
+ * its name; the spelling with dashes is there in case that changes.
+ */
+export const familyColour = (family: string): string => `var(--vscode-fuselens-family\\.${family}, var(--vscode-fuselens-family-${family}))`;
+
+/** The same as a value, for canvases. */
+export function familyColourValue(family: string): string {
+  const style = getComputedStyle(document.documentElement);
+  return style.getPropertyValue(`--vscode-fuselens-family.${family}`).trim() || themeColour(`fuselens-family-${family}`);
+}
 
 export const isHighContrast = (): boolean => document.body.classList.contains('vscode-high-contrast');
 

@@ -73,8 +73,11 @@ export class Words {
       return UNKNOWN;
     }
     const size = Math.abs(us);
+    if (size === 0) {
+      return '0 µs';
+    }
     if (size < 1000) {
-      return `${this.number(us, size !== 0 && size < 10 ? 2 : 1)} µs`;
+      return `${this.number(us, size < 10 ? 2 : 1)} µs`;
     }
     return size < 10_000_000 ? `${this.number(us / 1000, size < 1_000_000 ? 1 : 0)} ms` : `${this.number(us / 1_000_000, 2)} s`;
   }

@@ -109,7 +109,7 @@ export class DataTable {
       const column = table.columns[i];
       const content = cellText(words, column, cell, this.units[i]);
       const numeric = column.kind !== 'text';
-      return h('td', { class: numeric ? 'number' : 'text', title: numeric ? undefined : content }, this.swatch(column.key, cell), content);
+      return h('td', { class: numeric ? 'number' : column.key === 'name' ? 'text wide' : 'text', title: numeric ? undefined : content }, this.swatch(column.key, cell), content);
     });
     const action = activate === undefined ? undefined
       : h('td', { class: 'action' }, button({ label: activate.label, icon: activate.icon, look: 'icon', onClick: () => activate.run(index) }));

@@ -71,9 +71,10 @@ async function writePerfetto(context: CommandContext, argument: unknown, openVie
       return;
     }
     const rankId = await rankOf(subject);
-    const rank = profile.rankSummaries().find(({ id }) => id === rankId)?.rank;
+    const chosen = profile.rankSummaries().find(({ id }) => id === rankId);
+    const options = [...(chosen === undefined ? [] : ['--rank', chosen.rank === undefined ? chosen.label : String(chosen.rank)]), ...(profile.prefer === undefined ? [] : ['--prefer', profile.prefer])];
     const outcome = await withCancellableProgress(vscode.l10n.t('Writing {0}', path.basename(target.fsPath)), ({ signal }) =>
-      runCli(context.extensionPath, ['export', profile.path, '--perfetto', target.fsPath, ...(rank === undefined ? [] : ['--rank', String(rank)])], signal));
+      runCli(context.extensionPath, ['export', profile.path, '--perfetto', target.fsPath, ...options], signal));
     if (outcome.code !== 0) {
       void vscode.window.showErrorMessage(outcome.lastWords === '' ? vscode.l10n.t('The trace could not be written.') : outcome.lastWords);
       return;

@@ -10,7 +10,9 @@ export async function openSample(context: CommandContext): Promise<void> {
   const done = vscode.Uri.joinPath(folder, '.complete');
   const baseline = vscode.Uri.joinPath(folder, 'baseline');
   if (!(await exists(done))) {
-    await vscode.workspace.fs.createDirectory(context.globalStorage);
+    // The tool writes into an empty folder only; what an interrupted run left behind goes first.
+    await vscode.workspace.fs.createDirectory(folder);
+    await vscode.workspace.fs.delete(folder, { recursive: true });
     const { code, lastWords } = await withCancellableProgress(vscode.l10n.t('Writing the sample profile'), ({ signal }) => runCli(context.extensionPath, ['sample', folder.fsPath], signal));
     if (code !== 0) {
       void vscode.window.showErrorMessage(lastWords === '' ? vscode.l10n.t('The sample profile could not be written.') : lastWords);

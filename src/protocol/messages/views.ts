@@ -37,7 +37,7 @@ export const viewMessages: Readonly<Record<string, string>> = {
   'view.densityY': 'Density (share per µs)',
   'view.densityTooltip': '{from} to {to}: {count} kernels',
   'view.stepTrace': 'The profiler\'s own step times',
-  'view.stepTraceNote': 'As written in step_trace_time.csv, in µs. Its Free counts copies as free and its rounding is its own, so it is not the same as ours.',
+  'view.stepTraceNote': 'Lanes of step_trace_time.csv beside ours. Its Free counts copies as free, so our side of that row is free plus exposed copies.',
   'view.ours': 'FuseLens',
   'view.profilers': 'Profiler',
   'view.assumptions': 'What was assumed',
@@ -48,8 +48,6 @@ export const viewMessages: Readonly<Record<string, string>> = {
   'view.omitted': '{count} more names, each with less time, are left out here.',
   'view.sortBy': 'Sort by {column}',
   'view.openRow': 'Enter or double-click a kernel to see its longest run in the timeline.',
-  'view.byCount': 'by count',
-  'view.byTime': 'by kernel time',
   'view.shareOfSpan': '{share} of the span',
   'view.span': 'Span {span}',
   'view.leadIn': 'Lead-in {time}',
@@ -88,4 +86,5 @@ export const viewMessages: Readonly<Record<string, string>> = {
   'column.from': 'From',
   'column.to': 'To',
   'column.density': 'Density',
+  'column.difference': 'Difference',
 };

@@ -71,8 +71,7 @@ async function writePerfetto(context: CommandContext, argument: unknown, openVie
       return;
     }
     const rankId = await rankOf(subject);
-    const chosen = profile.rankSummaries().find(({ id }) => id === rankId);
-    const options = [...(chosen === undefined ? [] : ['--rank', chosen.rank === undefined ? chosen.label : String(chosen.rank)]), ...(profile.prefer === undefined ? [] : ['--prefer', profile.prefer])];
+    const options = [...(rankId !== undefined && profile.rankSummaries().length > 1 ? [`--rank=${rankId}`] : []), ...(profile.prefer === undefined ? [] : [`--prefer=${profile.prefer}`])];
     const outcome = await withCancellableProgress(vscode.l10n.t('Writing {0}', path.basename(target.fsPath)), ({ signal }) =>
       runCli(context.extensionPath, ['export', profile.path, '--perfetto', target.fsPath, ...options], signal));
     if (outcome.code !== 0) {

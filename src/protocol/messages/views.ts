@@ -1,6 +1,5 @@
 /** Sentences of the host, the Overview and the tables, shared with the webviews. */
 export const viewMessages: Readonly<Record<string, string>> = {
-  'view.overview': 'Overview',
   'view.opening': 'Opening {name}',
   'view.reading': 'Reading {name}',
   'view.progress': '{done} of {total} · {rate}/s',
@@ -23,7 +22,6 @@ export const viewMessages: Readonly<Record<string, string>> = {
   'view.copy': 'Copy',
   'view.copyTable': 'Copy {table} as text',
   'view.saveTable': 'Save {table} as CSV',
-  'view.csv': 'CSV',
   'view.asTable': 'As a table',
   'view.figures': 'Figures',
   'view.decomposition': 'Where the span goes',
@@ -48,12 +46,7 @@ export const viewMessages: Readonly<Record<string, string>> = {
   'view.omitted': '{count} more names, each with less time, are left out here.',
   'view.sortBy': 'Sort by {column}',
   'view.openRow': 'Enter or double-click a kernel to see its longest run in the timeline.',
-  'view.shareOfSpan': '{share} of the span',
   'view.span': 'Span {span}',
-  'view.leadIn': 'Lead-in {time}',
-  'view.unknown': 'not known',
-  'view.copied': 'Copied.',
-  'view.kernelsUnit': '{count} kernels',
   'column.figure': 'Figure',
   'column.value': 'Value',
   'column.unit': 'Unit',

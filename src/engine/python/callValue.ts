@@ -276,6 +276,11 @@ export function libraryCall(lowering: Lowering, library: LibraryCall, name: stri
   const [first] = nodes;
   const tensor = (op: string, inputs: readonly number[], attributes: NodeAttributes = {}): Value => ({ kind: 'tensor', node: graph.emit(op, inputs, inPlace ? { ...attributes, inPlace } : attributes, place) });
   const dtype = args.keywords.get('dtype');
+  if (name === 'where' && args.positional.length === 1 && nodes.length === 1) {
+    // torch.where(condition) alone is nonzero, one index tensor for each dimension.
+    const indices = libraryCall(lowering, { kind: 'hostRead', ops: ['nonzero'] }, 'nonzero', args, span, false);
+    return { kind: 'sequence', items: [indices, indices], open: false };
+  }
   switch (library.kind) {
     case 'view':
       return first === undefined ? UNKNOWN : tensor('view', [first], { name });

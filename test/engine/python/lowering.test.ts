@@ -35,10 +35,10 @@ describe('lowering Python to operators', () => {
     if (top?.kind === 'function') {
       return lowerFunction(set, scope, top.definition);
     }
-    assert.equal(top?.kind, 'class');
-    const method = top?.kind === 'class' ? top.definition.body.find((statement) => statement.kind === 'function' && statement.name === name) : undefined;
-    assert.equal(method?.kind, 'function');
-    return lowerFunction(set, scope, method as never, (top as { definition: never }).definition);
+    assert.ok(top?.kind === 'class');
+    const method = top.definition.body.find((statement) => statement.kind === 'function' && statement.name === name);
+    assert.ok(method?.kind === 'function');
+    return lowerFunction(set, scope, method, top.definition);
   };
 
   const IMPORTS = 'import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n';

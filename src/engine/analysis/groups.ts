@@ -93,8 +93,9 @@ export function splitTotals(events: DeviceEvents, selection: Selection): RankRep
 }
 
 export function eachRow(selection: Selection, visit: (row: number) => void): void {
-  for (const row of selection.rows) {
-    visit(row);
+  const { rows } = selection;
+  for (let i = 0; i < rows.length; i++) {
+    visit(rows[i]);
   }
   for (const row of selection.unplaced) {
     visit(row);

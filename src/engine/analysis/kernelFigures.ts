@@ -9,7 +9,8 @@ export function sortedDurations(events: DeviceEvents, selection: Selection): Flo
   const out = new Float64Array(selection.rows.length + selection.unplaced.length);
   let count = 0;
   for (const rows of [selection.rows, selection.unplaced]) {
-    for (const row of rows) {
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i];
       const duration = events.durationNs[row];
       if (isKernel(events.kind[row]) && !Number.isNaN(duration)) {
         out[count++] = duration;
@@ -44,11 +45,11 @@ export function countUpTo(sorted: Float64Array, limit: number): number {
   return low;
 }
 
-export function kernelFigures(events: DeviceEvents, selection: Selection, unions: BusyUnions): KernelFigures {
-  const sorted = sortedDurations(events, selection);
+/** `sorted` are the window's `sortedDurations`. */
+export function kernelFigures(events: DeviceEvents, selection: Selection, unions: BusyUnions, sorted: Float64Array): KernelFigures {
   let totalNs = 0;
-  for (const duration of sorted) {
-    totalNs += duration;
+  for (let i = 0; i < sorted.length; i++) {
+    totalNs += sorted[i];
   }
   const { count, timedCount, lastStartNs } = countKernels(events, selection);
   const spanNs = unions.lastNs - unions.firstNs;
@@ -75,7 +76,9 @@ function countKernels(events: DeviceEvents, selection: Selection): { readonly co
   let count = 0;
   let timedCount = 0;
   let lastStartNs = NaN;
-  for (const row of selection.rows) {
+  const { rows } = selection;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
     if (!isKernel(events.kind[row])) {
       continue;
     }

@@ -53,7 +53,8 @@ export function computeIdleIntervals(unions: BusyUnions): Intervals {
 /** The stream with most summed compute time (the lowest index wins a tie); undefined where streams are not known. */
 export function mainStream(events: DeviceEvents, { rows }: Selection, streams: readonly StreamInfo[]): number | undefined {
   const totals = new Float64Array(streams.length);
-  for (const row of rows) {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
     if (events.kind[row] === EventKind.Compute && events.durationNs[row] > 0) {
       totals[events.stream[row]] += events.durationNs[row];
     }
@@ -74,7 +75,9 @@ function mainStreamIdleNs(events: DeviceEvents, selection: Selection, unions: Bu
     return NaN;
   }
   const busy = new IntervalBuilder();
-  for (const row of selection.rows) {
+  const { rows } = selection;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
     if (events.stream[row] === stream) {
       busy.add(events.startNs[row], events.startNs[row] + events.durationNs[row]);
     }

@@ -1,23 +1,22 @@
 import type { OverviewData } from '../../protocol/overview';
 import { EventKind, type RankData, type SideTable } from '../profile/columns';
 import { durationDensity } from './density';
-import { eachRow, kernelGroups } from './groups';
-import { sortedDurations } from './kernelFigures';
-import { rankReport, type ReportOptions } from './rankReport';
-import { isKernel, selectEvents, type Selection } from './selection';
+import { eachRow } from './groups';
+import { measureWindow, reportOf, type ReportOptions } from './rankReport';
+import { isKernel, type Selection } from './selection';
 
 /** Rows of the Overview's kernel table; what is left off is counted in `omitted`. */
 export const OVERVIEW_KERNELS = 2000;
 
 /** Everything the Overview draws, for the whole recording or one step (index into `RankData.steps`). */
 export function overview(data: RankData, options: ReportOptions): OverviewData {
-  const selection = selectEvents(data.deviceEvents, options.step);
-  const groups = kernelGroups(data, selection);
+  const window = measureWindow(data, options.step);
+  const { selection, sorted, groups } = window;
   const step = options.step === undefined ? undefined : data.steps[options.step];
   return {
-    report: rankReport(data, options),
+    report: reportOf(data, options, window),
     window: step === undefined ? { name: '', source: 'window' } : { name: step.name, source: step.source },
-    density: durationDensity(sortedDurations(data.deviceEvents, selection)),
+    density: durationDensity(sorted),
     ...longestKernels(data, selection),
     kernels: groups.slice(0, OVERVIEW_KERNELS).map((group) => ({
       name: group.name, type: group.type, family: group.family, count: group.count, totalUs: group.totalNs / 1000,

@@ -1,7 +1,7 @@
 import type { RankReport, StepReport } from '../../protocol/report';
 import type { RankData } from '../profile/columns';
-import { familyTotals, kernelGroups, splitTotals } from './groups';
-import { kernelFigures } from './kernelFigures';
+import { familyTotals, kernelGroups, splitTotals, type KernelGroup } from './groups';
+import { kernelFigures, sortedDurations } from './kernelFigures';
 import { laneFigures } from './laneFigures';
 import { busyUnions, isKernel, selectEvents, selectSteps, type Selection } from './selection';
 import { streamFigures } from './streamFigures';
@@ -22,17 +22,32 @@ export const TOP_KERNELS = 20;
  * assigned to that step, and only that step is listed. `assignFamilies` must have run.
  */
 export function rankReport(data: RankData, options: ReportOptions): RankReport {
-  const selection = selectEvents(data.deviceEvents, options.step);
+  return reportOf(data, options, measureWindow(data, options.step));
+}
+
+/** What costs most to find out about a window, found once for the report and the Overview. */
+export interface MeasuredWindow {
+  readonly selection: Selection;
+  readonly sorted: Float64Array;
+  readonly groups: readonly KernelGroup[];
+}
+
+export function measureWindow(data: RankData, step: number | undefined): MeasuredWindow {
+  const selection = selectEvents(data.deviceEvents, step);
+  return { selection, sorted: sortedDurations(data.deviceEvents, selection), groups: kernelGroups(data, selection) };
+}
+
+export function reportOf(data: RankData, options: ReportOptions, { selection, sorted, groups }: MeasuredWindow): RankReport {
   const unions = busyUnions(data.deviceEvents, selection);
   return {
     rank: data.rank ?? null,
     label: options.label,
-    kernels: kernelFigures(data.deviceEvents, selection, unions),
+    kernels: kernelFigures(data.deviceEvents, selection, unions, sorted),
     lanes: laneFigures(data.deviceEvents, selection, unions, data.streams),
     split: splitTotals(data.deviceEvents, selection),
     streams: streamFigures(data.deviceEvents, selection, data.streams),
     families: familyTotals(data.deviceEvents, selection),
-    topKernels: kernelGroups(data, selection).slice(0, TOP_KERNELS)
+    topKernels: groups.slice(0, TOP_KERNELS)
       .map(({ name, type, count, totalNs }) => ({ name, type, count, totalUs: totalNs / 1000 })),
     steps: stepReports(data, options.step),
   };

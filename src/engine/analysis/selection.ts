@@ -85,7 +85,8 @@ export function busyUnions(events: DeviceEvents, { rows }: Selection): BusyUnion
   const copies = new IntervalBuilder();
   let firstNs = NaN;
   let lastNs = NaN;
-  for (const row of rows) {
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
     const start = events.startNs[row];
     const end = start + events.durationNs[row];
     if (Number.isNaN(end)) {

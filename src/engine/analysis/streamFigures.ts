@@ -24,7 +24,9 @@ export function streamFigures(events: DeviceEvents, selection: Selection, stream
       totalNs[stream] += Number.isNaN(duration) ? 0 : duration;
     }
   };
-  for (const row of selection.rows) {
+  const { rows } = selection;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
     add(row);
     const stream = events.stream[row];
     const start = events.startNs[row];

@@ -73,9 +73,9 @@ export default tseslint.config(
     rules: patterns([...nodeModules, vscode, { regex: '(^|/)src/(?!protocol/)', message: 'Webview code may import only src/protocol.' }]),
   },
   {
-    // Outside the product: mocha's promises and bdd globals, output on the console.
+    // Outside the product: words for the developer, with whatever value was there.
     files: ['test/**/*.ts'],
-    rules: { 'no-console': 'off', '@typescript-eslint/no-floating-promises': 'error', '@typescript-eslint/no-non-null-assertion': 'off' },
+    rules: { 'no-console': 'off', '@typescript-eslint/restrict-template-expressions': 'off', '@typescript-eslint/no-non-null-assertion': 'off' },
   },
   {
     files: ['**/*.mjs', '**/*.cjs'],

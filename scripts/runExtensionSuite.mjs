@@ -13,6 +13,8 @@ import { findChromium, root, runFolder } from './environment.mjs';
 import { startServer, writeSettings } from './vscodeServer.mjs';
 
 const CHROMIUM_FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+/** Chatter of the workbench, and a logger of the server that is not installed and not needed. */
+const NOISE = /workbench\/workbench\.js:\d|spdlog/;
 const result = process.env.FUSELENS_RESULT ?? path.join(runFolder, 'suite-result.json');
 const tests = path.join(root, 'dist-test/index.js');
 
@@ -53,7 +55,7 @@ async function runInBrowser(workspace, environment) {
         inSuite = true;
       } else if (line.includes('##suite-end')) {
         inSuite = false;
-      } else if (inSuite && !/workbench\/workbench\.js:\d/.test(line)) {
+      } else if (inSuite && !NOISE.test(line)) {
         console.log(line);
       }
     };

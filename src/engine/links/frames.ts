@@ -2,7 +2,7 @@
  * Python frames: their text (`file(line): function`) and which of them enclose a host event. Frames come as events of kind
  * Python (1.12 and newer) or as `Call stack` text on operators (1.8 to 1.12, Ascend).
  */
-import type { HostEvents, RankData } from '../profile/columns';
+import type { HostEvents } from '../profile/columns';
 import { HostKind } from '../profile/columns';
 import { Nesting } from './nesting';
 
@@ -41,19 +41,25 @@ export function splitCallStack(text: string): readonly string[] {
   return text.split(/;\s*/).map(frame => frame.trim()).filter(frame => frame !== '');
 }
 
+/** What is needed of a rank: its host events and how many threads they lie on. */
+interface HasHost {
+  readonly hostEvents: HostEvents;
+  readonly threads: { readonly length: number };
+}
+
 const pythonNesting = new WeakMap<HostEvents, Nesting>();
 const operatorNesting = new WeakMap<HostEvents, Nesting>();
 
 /** Built on first use and kept as long as the columns live. */
-export function pythonFramesOf(rank: Pick<RankData, 'hostEvents' | 'threads'>): Nesting {
+export function pythonFramesOf(rank: HasHost): Nesting {
   return cached(pythonNesting, rank, HostKind.Python);
 }
 
-export function operatorsOf(rank: Pick<RankData, 'hostEvents' | 'threads'>): Nesting {
+export function operatorsOf(rank: HasHost): Nesting {
   return cached(operatorNesting, rank, HostKind.Operator);
 }
 
-function cached(cache: WeakMap<HostEvents, Nesting>, rank: Pick<RankData, 'hostEvents' | 'threads'>, kind: HostKind): Nesting {
+function cached(cache: WeakMap<HostEvents, Nesting>, rank: HasHost, kind: HostKind): Nesting {
   let nesting = cache.get(rank.hostEvents);
   if (nesting === undefined) {
     nesting = Nesting.build(rank.hostEvents, rank.threads.length, k => k === kind);
@@ -67,7 +73,7 @@ function cached(cache: WeakMap<HostEvents, Nesting>, rank: Pick<RankData, 'hostE
  * outermost first. Built by time; where starts are equal the parent ids decide, since a third of the frames of an
  * integer-µs file have no length.
  */
-export function framesOf(rank: Pick<RankData, 'hostEvents' | 'threads'>, row: number): number[] {
+export function framesOf(rank: HasHost, row: number): number[] {
   const host = rank.hostEvents;
   const frames = pythonFramesOf(rank).enclosing(host.thread[row], host.startNs[row]);
   for (let from = 0; from < frames.length;) {

@@ -174,7 +174,8 @@ export interface Coverage {
 
 /** Where `detailAt` points. */
 export type DetailSource =
-  | { readonly kind: 'file'; readonly path: string; readonly format: 'json' | 'csv'; readonly header?: readonly string[] }
+  /** `member`: the file inside an archive; compressed files are inflated again up to the wanted place. */
+  | { readonly kind: 'file'; readonly path: string; readonly format: 'json' | 'csv'; readonly header?: readonly string[]; readonly member?: string }
   | { readonly kind: 'spill'; readonly key: string; readonly format: 'json' }
   | { readonly kind: 'none' };
 

@@ -1,0 +1,318 @@
+/** Events of a Kineto trace into growing columns: the visitor behind `readKinetoTrace`. */
+import { EventKind, HostKind } from '../profile/columns';
+import { StringTable } from '../profile/strings';
+import { FlowList } from '../links/forward';
+import { COMMUNICATION_NAME, Category, HOST_KIND, RANGE_NAME, categoryOf } from './kinetoCategories';
+import { KinetoMemory } from './kinetoMemory';
+import { KinetoMetadata } from './kinetoMetadata';
+import { StreamRegistry, ThreadRegistry } from './kinetoRows';
+import { ArgumentKeys, FoundArguments } from './traceArguments';
+import { TraceClock, ZERO_STAMP } from './traceClock';
+import { BlockTable } from './traceColumns';
+import { IdKeys, parseInteger } from './traceNumbers';
+import type { TraceEvent, TraceVisitor } from './traceScanner';
+import { decodeText, type TextOddities } from './traceText';
+
+const EXTERNAL_ID = ['External id', 'external id'];
+const DEVICE_KEYS = new ArgumentKeys(['correlation', 'device', 'stream', EXTERNAL_ID]);
+const RUNTIME_KEYS = new ArgumentKeys(['correlation']);
+const OPERATOR_KEYS = new ArgumentKeys([EXTERNAL_ID, 'Sequence number', 'Fwd thread id', 'Call stack']);
+const PYTHON_KEYS = new ArgumentKeys(['Python id', 'Python parent id']);
+const NAME_KEYS = new ArgumentKeys(['name', 'labels']);
+
+const DEVICE_DENSE = {
+  startNs: [Float64Array, NaN], durationNs: [Float64Array, NaN], name: [Uint32Array, 0], stream: [Uint16Array, 0], kind: [Uint8Array, 0],
+  detailAt: [Float64Array, 0], detailLength: [Uint16Array, 0], correlation: [Int32Array, -1],
+} as const;
+const DEVICE_SPARSE = { externalId: [Int32Array, -1] } as const;
+const HOST_DENSE = {
+  startNs: [Float64Array, NaN], durationNs: [Float64Array, NaN], name: [Uint32Array, 0], kind: [Uint8Array, 0], thread: [Uint16Array, 0],
+  detailAt: [Float64Array, 0], detailLength: [Uint32Array, 0],
+} as const;
+const HOST_SPARSE = {
+  sequence: [Int32Array, -1], forwardThread: [Int32Array, -1], stack: [Uint32Array, 0], pythonId: [Int32Array, -1], pythonParent: [Int32Array, -1],
+  /** Correlation of runtime calls, external id of operators: one row never has both, so one column serves. */
+  link: [Int32Array, -1],
+} as const;
+
+/** Counts of one oddity: kernels apart from everything else, since only kernels are in the figures. */
+export interface OddCount {
+  kernels: number;
+  others: number;
+}
+
+export class KinetoCollector implements TraceVisitor {
+  readonly strings = new StringTable();
+  readonly device = new BlockTable(DEVICE_DENSE, DEVICE_SPARSE);
+  readonly host = new BlockTable(HOST_DENSE, HOST_SPARSE);
+  readonly threads = new ThreadRegistry();
+  readonly streams = new StreamRegistry();
+  readonly flows = new FlowList();
+  readonly memory = new KinetoMemory();
+  readonly metadata = new KinetoMetadata();
+  readonly missingDuration: OddCount = { kernels: 0, others: 0 };
+  readonly negativeDuration: OddCount = { kernels: 0, others: 0 };
+  /** `ph` → events of a kind that is not shown (counters, B/E pairs …). */
+  readonly notShown = new Map<string, number>();
+  completeEvents = 0;
+  mtia = false;
+  /** Distinct names read with backslashes as path text, and with bytes that are no clean UTF-8. */
+  literalNames = 0;
+  badNames = 0;
+  private readonly categories = new StringTable();
+  private readonly categoryIds: Category[] = [];
+  private readonly communication: (boolean | undefined)[] = [];
+  private readonly range: (boolean | undefined)[] = [];
+  private readonly oddities: TextOddities = { literalBackslashes: false, badEncoding: false };
+  private readonly correlations = new NarrowIds();
+  private readonly flowIds = new IdKeys();
+  private readonly deviceArguments = new FoundArguments(DEVICE_KEYS);
+  private readonly runtimeArguments = new FoundArguments(RUNTIME_KEYS);
+  private readonly operatorArguments = new FoundArguments(OPERATOR_KEYS);
+  private readonly pythonArguments = new FoundArguments(PYTHON_KEYS);
+  private readonly nameArguments = new FoundArguments(NAME_KEYS);
+
+  constructor(readonly clock: TraceClock) {}
+
+  topLevel(key: string, bytes: Uint8Array, start: number, end: number): void {
+    this.metadata.add(key, bytes, start, end);
+  }
+
+  event(event: TraceEvent): void {
+    switch (event.phase) {
+      case 0x58: // X
+        this.complete(event);
+        break;
+      case 0x4d: // M
+        this.name(event);
+        break;
+      case 0x73: case 0x66: case 0x74: // s f t
+        this.flow(event);
+        break;
+      case 0x69: case 0x49: // i I
+        this.instant(event);
+        break;
+      default:
+        this.skip(event);
+    }
+  }
+
+  private complete(event: TraceEvent): void {
+    this.completeEvents++;
+    const category = this.category(event);
+    const name = event.nameStart < 0 ? 0 : this.strings.internBytes(event.bytes, event.nameStart, event.nameEnd, this.decode);
+    const start = this.clock.relative(event.bytes, event.timeStart, event.timeEnd);
+    let duration = this.clock.duration(event.bytes, event.durationStart, event.durationEnd);
+    if (!(duration >= 0)) {
+      const counts = duration < 0 ? this.negativeDuration : this.missingDuration;
+      counts[category === Category.Kernel ? 'kernels' : 'others']++;
+      duration = NaN;
+    }
+    if (category <= Category.Set) {
+      this.addDevice(event, category, name, start, duration);
+    } else {
+      this.addHost(event, category, name, start, duration);
+    }
+  }
+
+  private addDevice(event: TraceEvent, category: Category, name: number, start: number, duration: number): void {
+    const { bytes } = event;
+    const found = this.deviceArguments;
+    found.read(bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+    const row = this.device.add();
+    const block = this.device.block;
+    block.startNs[row] = start;
+    block.durationNs[row] = duration;
+    block.name[row] = name;
+    block.kind[row] = category === Category.Copy ? EventKind.Copy : category === Category.Set ? EventKind.Set
+      : this.isCommunication(name) ? EventKind.Communication : EventKind.Compute;
+    const [ownDevice, ownStream] = [found.start[1] >= 0, found.start[2] >= 0];
+    block.stream[row] = this.streams.indexOf(bytes,
+      ownDevice ? found.start[1] : event.processStart, ownDevice ? found.end[1] : event.processEnd,
+      ownStream ? found.start[2] : event.threadStart, ownStream ? found.end[2] : event.threadEnd);
+    block.correlation[row] = this.correlations.keyOf(bytes, found.start[0], found.end[0]);
+    if (event.argsStart >= 0) {
+      block.detailAt[row] = event.bytesAt + event.argsStart;
+      block.detailLength[row] = Math.min(event.argsEnd - event.argsStart, 0xffff);
+    }
+    if (found.start[3] >= 0) {
+      this.device.set('externalId', this.correlations.keyOf(bytes, found.start[3], found.end[3]));
+    }
+  }
+
+  private addHost(event: TraceEvent, category: Category, name: number, start: number, duration: number): void {
+    const row = this.host.add();
+    const block = this.host.block;
+    block.startNs[row] = start;
+    block.durationNs[row] = duration;
+    block.name[row] = name;
+    block.thread[row] = this.threads.indexOf(event);
+    if (event.argsStart >= 0) {
+      block.detailAt[row] = event.bytesAt + event.argsStart;
+      block.detailLength[row] = event.argsEnd - event.argsStart;
+    }
+    let kind = HOST_KIND[category];
+    switch (category) {
+      case Category.Operator:
+        if (this.isRange(name)) {
+          kind = HostKind.Annotation;
+        }
+        this.operatorDetails(event);
+        break;
+      case Category.Runtime: {
+        const found = this.runtimeArguments;
+        found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+        if (found.start[0] >= 0) {
+          this.host.set('link', this.correlations.keyOf(event.bytes, found.start[0], found.end[0]));
+        }
+        break;
+      }
+      case Category.Python: {
+        const found = this.pythonArguments;
+        found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+        this.setInteger('pythonId', event, found, 0);
+        this.setInteger('pythonParent', event, found, 1);
+        break;
+      }
+      default:
+        break;
+    }
+    block.kind[row] = kind;
+  }
+
+  private operatorDetails(event: TraceEvent): void {
+    const found = this.operatorArguments;
+    found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+    if (found.start[0] >= 0) {
+      this.host.set('link', this.correlations.keyOf(event.bytes, found.start[0], found.end[0]));
+    }
+    this.setInteger('sequence', event, found, 1);
+    this.setInteger('forwardThread', event, found, 2);
+    if (found.start[3] >= 0) {
+      this.host.set('stack', this.strings.internBytes(event.bytes, found.start[3], found.end[3], this.decode));
+    }
+  }
+
+  private setInteger(column: 'sequence' | 'forwardThread' | 'pythonId' | 'pythonParent', event: TraceEvent, found: FoundArguments, slot: number): void {
+    if (found.start[slot] >= 0) {
+      const value = parseInteger(event.bytes, found.start[slot], found.end[slot]);
+      if (value >= 0 && value <= 0x7fffffff) {
+        this.host.set(column, value);
+      }
+    }
+  }
+
+  private category(event: TraceEvent): Category {
+    if (event.categoryStart < 0) {
+      return Category.Other;
+    }
+    const id = this.categories.internBytes(event.bytes, event.categoryStart, event.categoryEnd);
+    let category = this.categoryIds[id];
+    if (category === undefined) {
+      const text = this.categories.get(id);
+      category = categoryOf(text);
+      this.categoryIds[id] = category;
+      this.mtia ||= text.startsWith('mtia_');
+    }
+    return category;
+  }
+
+  private isCommunication(name: number): boolean {
+    return (this.communication[name] ??= COMMUNICATION_NAME.test(this.strings.get(name)));
+  }
+
+  private isRange(name: number): boolean {
+    return (this.range[name] ??= RANGE_NAME.test(this.strings.get(name)));
+  }
+
+  /** Called once a distinct byte sequence. */
+  private readonly decode = (bytes: Uint8Array, start: number, end: number): string => {
+    this.oddities.literalBackslashes = false;
+    this.oddities.badEncoding = false;
+    const text = decodeText(bytes, start, end, this.oddities);
+    this.literalNames += this.oddities.literalBackslashes ? 1 : 0;
+    this.badNames += this.oddities.badEncoding ? 1 : 0;
+    return text;
+  };
+
+  private name(event: TraceEvent): void {
+    const what = asciiOf(event.bytes, event.nameStart, event.nameEnd);
+    if (what !== 'process_name' && what !== 'thread_name' && what !== 'process_labels') {
+      return;
+    }
+    const found = this.nameArguments;
+    found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+    if (found.start[0] < 0) {
+      return;
+    }
+    const text = decodeText(event.bytes, found.start[0], found.end[0]);
+    if (what === 'thread_name') {
+      this.threads.nameThread(event, text);
+    } else if (what === 'process_name') {
+      this.threads.nameProcess(event, text);
+    }
+  }
+
+  /** Only fwdbwd flows say more than the columns do; launch flows repeat the correlation (and can be one-sided). */
+  private flow(event: TraceEvent): void {
+    if (asciiOf(event.bytes, event.categoryStart, event.categoryEnd) !== 'fwdbwd' || event.phase === 0x74) {
+      return;
+    }
+    const time = this.clock.relative(event.bytes, event.timeStart, event.timeEnd);
+    if (Number.isFinite(time)) {
+      this.flows.add(this.flowIds.keyOf(event.bytes, event.idStart, event.idEnd), time, this.threads.indexOf(event), event.phase === 0x73);
+    }
+  }
+
+  private instant(event: TraceEvent): void {
+    const name = asciiOf(event.bytes, event.nameStart, event.nameEnd);
+    if (name === '[memory]') {
+      const time = this.clock.relative(event.bytes, event.timeStart, event.timeEnd);
+      if (time !== ZERO_STAMP && this.memory.add(event, time)) {
+        return;
+      }
+    } else if (name.startsWith('Iteration Start') || name.startsWith('Record Window End')) {
+      return;
+    }
+    this.skip(event);
+  }
+
+  private skip(event: TraceEvent): void {
+    const phase = event.phase === 0 ? '?' : String.fromCharCode(event.phase);
+    this.notShown.set(phase, (this.notShown.get(phase) ?? 0) + 1);
+  }
+}
+
+/** Ids as 32-bit keys: -1 none; ids that do not fit get numbers of their own below -1. Equal text, equal key. */
+class NarrowIds {
+  private readonly wide = new IdKeys();
+  private readonly others = new Map<number, number>();
+
+  keyOf(bytes: Uint8Array, start: number, end: number): number {
+    if (start < 0) {
+      return -1;
+    }
+    const id = this.wide.keyOf(bytes, start, end);
+    if (id >= -1 && id <= 0x7fffffff) {
+      return id;
+    }
+    if (Number.isNaN(id)) {
+      return -1;
+    }
+    let key = this.others.get(id);
+    if (key === undefined) {
+      key = -2 - this.others.size;
+      this.others.set(id, key);
+    }
+    return key;
+  }
+}
+
+/** Short names compared as text; longer than 40 bytes is none of them. */
+function asciiOf(bytes: Uint8Array, start: number, end: number): string {
+  let text = '';
+  for (let i = start; i >= 0 && i < end && i < start + 40; i++) {
+    text += String.fromCharCode(bytes[i]);
+  }
+  return text;
+}

@@ -7,7 +7,7 @@ import { KinetoMemory } from './kinetoMemory';
 import { KinetoMetadata } from './kinetoMetadata';
 import { StreamRegistry, ThreadRegistry } from './kinetoRows';
 import { ArgumentKeys, FoundArguments } from './traceArguments';
-import { TraceClock, ZERO_STAMP } from './traceClock';
+import { ZERO_STAMP, type TraceClock } from './traceClock';
 import { BlockTable } from './traceColumns';
 import { IdKeys, parseInteger } from './traceNumbers';
 import type { TraceEvent, TraceVisitor } from './traceScanner';

@@ -18,7 +18,6 @@ export interface TextOddities {
 }
 
 /** A control character produced by an escape inside `….py(123): `: the escape was a path separator (`torch\nn`). */
-// eslint-disable-next-line no-control-regex
 const CONTROL_IN_PATH = /[\b\f\n\r\t][^;]*\.py\(\d+\): /;
 
 /**

@@ -94,7 +94,7 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
     rank: metadata.rank() ?? rankOfName(member ?? context.port.basename(path)),
     device: devices.length === 1 ? devices[0] : undefined,
     host: metadata.host(),
-    baseNs: metadata.baseTimeNs() + collector.clock.baseNs(),
+    baseNs: (collector.clock.countsFromEpoch ? 0n : metadata.baseTimeNs()) + collector.clock.baseNs(),
     strings, deviceEvents: sorted.device, hostEvents: link.host, streams, threads, steps: steps.steps,
     coverage: {
       stepIds: steps.steps.some(step => step.source === 'profiler'), streams: streams.some(({ stream }) => stream !== undefined), shapes: false, types: false,

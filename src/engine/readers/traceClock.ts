@@ -72,6 +72,11 @@ export class TraceClock {
     return this.tooFar > this.read / 2 ? this.far : undefined;
   }
 
+  /** Whether the stamps count from the Unix epoch themselves (before 2.3): `baseTimeNanoseconds` must not be added then. */
+  get countsFromEpoch(): boolean {
+    return this.baseMicroseconds > 1e15;
+  }
+
   /** Absolute ns of relative 0, on the file's own clock. */
   baseNs(): bigint {
     return this.baseMicroseconds !== this.baseMicroseconds ? 0n : BigInt(this.baseMicroseconds) * 1000n + BigInt(this.baseNanoseconds);

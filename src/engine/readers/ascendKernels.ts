@@ -4,6 +4,7 @@
  */
 import { deviceBuilder, type TableBuilder } from '../profile/builders';
 import { EventKind, type DeviceEvents, type StreamInfo } from '../profile/columns';
+import { startOrder } from '../profile/eventOrder';
 import type { StringTable } from '../profile/strings';
 import { columnName, kernelColumns, isKernelHeader, KERNEL_SLOTS, type KernelSlot } from './ascendColumns';
 import { classifyKernel, groupFromName, typeFromName, type KernelClass } from './ascendNames';
@@ -17,12 +18,33 @@ export interface KernelTable {
   readonly events: TableBuilder<DeviceEvents>;
   /** Time of relative 0; undefined when no row has a usable start. */
   readonly baseNs: bigint | undefined;
-  readonly streams: readonly StreamInfo[];
+  readonly streams: StreamRegistry;
   /** Numbers of the steps that `events.step` points to, in order of first appearance. */
   readonly steps: readonly number[];
   readonly header: readonly string[];
   readonly missing: ReadonlySet<KernelSlot>;
   readonly devices: readonly number[];
+}
+
+/** The device side of a rank, from either source. */
+export interface DeviceSide {
+  /** In order of start. */
+  readonly events: DeviceEvents;
+  readonly streams: readonly StreamInfo[];
+  /** Step numbers that `events.step` points to. */
+  readonly stepNumbers: readonly number[];
+  readonly baseNs: bigint | undefined;
+  readonly devices: readonly number[];
+  readonly hasStreams: boolean;
+}
+
+/** The table alone. */
+export function kernelDevice(table: KernelTable): DeviceSide {
+  const { events, streams, steps, baseNs, devices } = table;
+  return {
+    events: events.finish(startOrder(events.columns.startNs, events.count)), streams: streams.list, stepNumbers: steps, baseNs, devices,
+    hasStreams: streams.list.some((stream) => stream.stream !== undefined),
+  };
 }
 
 /** Every core seen so far; interned first, because `core` is a 16-bit string id. */
@@ -49,31 +71,40 @@ export function internCores(strings: StringTable): void {
   CORES.forEach((core) => strings.intern(core));
 }
 
+/** Reads one kernel table; see `readKernelTables`. */
+export function readKernelTable(context: ReaderContext, path: string, strings: StringTable): Promise<KernelTable | undefined> {
+  return readKernelTables(context, [path], strings);
+}
+
 /**
- * Reads one kernel table. Undefined, with a problem, when the file is empty or its first line is no kernel header; the
- * caller then looks for kernels elsewhere.
+ * Reads the kernel table of one rank, which large exports split over several files with the same columns. Undefined, with a
+ * problem, when the first file is empty or its first line is no kernel header; the caller then looks for kernels elsewhere.
  */
-export async function readKernelTable(context: ReaderContext, path: string, strings: StringTable): Promise<KernelTable | undefined> {
+export async function readKernelTables(context: ReaderContext, paths: readonly string[], strings: StringTable): Promise<KernelTable | undefined> {
   const { port, problems } = context;
-  const file = port.basename(path);
-  const size = (await port.stat(path))?.size ?? 0;
-  if (size === 0) {
-    problems.add('ascend-file-empty', file, { args: { file } });
-    return undefined;
-  }
-  const reader = new KernelTableReader(context, file, strings, size);
-  let bytes = 0;
-  for await (const chunk of port.stream(path, { chunkSize: context.chunkSize ?? 1024 * 1024 })) {
-    checkCancelled(context);
-    reader.scanner.push(chunk);
-    bytes += chunk.length;
-    context.progress?.({ bytes, totalBytes: size, file });
-    if (reader.scanner.stopped) {
-      break;
+  let reader: KernelTableReader | undefined;
+  for (const path of paths) {
+    const file = port.basename(path);
+    const size = (await port.stat(path))?.size ?? 0;
+    if (size === 0) {
+      problems.add('ascend-file-empty', file, { args: { file } });
+      continue;
     }
+    reader ??= new KernelTableReader(context, strings);
+    const scanner = reader.startFile(file, size);
+    let bytes = 0;
+    for await (const chunk of port.stream(path, { chunkSize: context.chunkSize ?? 1024 * 1024 })) {
+      checkCancelled(context);
+      scanner.push(chunk);
+      bytes += chunk.length;
+      context.progress?.({ bytes, totalBytes: size, file });
+      if (scanner.stopped) {
+        break;
+      }
+    }
+    scanner.finish();
   }
-  reader.scanner.finish();
-  return reader.finish();
+  return reader?.finish();
 }
 
 /** What is known of one (name, type, core). */
@@ -88,14 +119,14 @@ interface ClassEntry {
 }
 
 class KernelTableReader {
-  readonly scanner: CsvScanner;
-  private events: TableBuilder<DeviceEvents>;
+  private file = '';
+  private files = 0;
+  private events: TableBuilder<DeviceEvents> = deviceBuilder(16);
   private readonly base = new TimeBase();
   private readonly streams = new StreamRegistry();
   private readonly steps = new Map<number, number>();
   private readonly devices = new Set<number>();
   private header: readonly string[] = [];
-  private headerIsKernels: boolean | undefined;
   /** By name id; a name may come with several types or cores. */
   private readonly classes: ClassEntry[] = [];
   private lastStream = -1;
@@ -104,19 +135,23 @@ class KernelTableReader {
   private missing = new Set<KernelSlot>();
   private derivedTypes = 0;
 
-  constructor(private readonly context: ReaderContext, private readonly file: string, private readonly strings: StringTable, private readonly size: number) {
+  constructor(private readonly context: ReaderContext, private readonly strings: StringTable) {
     internCores(strings);
-    this.events = deviceBuilder(16);
-    this.scanner = new CsvScanner({
-      header: (cells) => this.takeHeader(cells),
+  }
+
+  /** The scanner to feed with the file's bytes. */
+  startFile(file: string, size: number): CsvScanner {
+    this.file = file;
+    this.files++;
+    return new CsvScanner({
+      header: (cells) => this.takeHeader(cells, size),
       row: (row) => this.takeRow(row),
       damaged: (line, reason) => this.problem(`ascend-csv-${reason}`, line),
     });
   }
 
   finish(): KernelTable | undefined {
-    if (this.headerIsKernels !== true) {
-      this.context.problems.add('ascend-not-a-kernel-table', this.file, { severity: 'error', args: { file: this.file } });
+    if (this.header.length === 0) {
       return undefined;
     }
     if (this.events.count === 0) {
@@ -124,25 +159,26 @@ class KernelTableReader {
     }
     this.reportMissing();
     return {
-      events: this.events, baseNs: this.base.baseNs, streams: this.streams.list, steps: [...this.steps.keys()], header: this.header,
+      events: this.events, baseNs: this.base.baseNs, streams: this.streams, steps: [...this.steps.keys()], header: this.header,
       missing: this.missing, devices: [...this.devices],
     };
   }
 
-  private takeHeader(cells: readonly string[]): readonly number[] | undefined {
-    this.header = cells;
-    this.headerIsKernels = isKernelHeader(cells);
-    if (!this.headerIsKernels) {
+  private takeHeader(cells: readonly string[], size: number): readonly number[] | undefined {
+    if (!isKernelHeader(cells)) {
+      this.context.problems.add('ascend-not-a-kernel-table', this.file, { severity: this.files === 1 ? 'error' : 'warning', args: { file: this.file } });
       return undefined;
     }
-    this.events = deviceBuilder(Math.ceil(this.size / rowBytes(cells.length)));
+    if (this.header.length === 0) {
+      this.header = cells;
+      this.events = deviceBuilder(Math.ceil(size / rowBytes(cells.length)));
+    }
     const columns = kernelColumns(cells);
     this.missing = new Set(KERNEL_SLOTS.filter((_, slot) => columns[slot] < 0));
     return columns;
   }
 
   private takeRow(row: CsvScanner): void {
-    const { columns } = this.events;
     const timed = row.microseconds(START);
     if (timed === DAMAGED && this.isRepeatedHeader(row)) {
       this.problem('ascend-header-repeated', row.line, 'info');
@@ -153,6 +189,8 @@ class KernelTableReader {
       return;
     }
     const event = this.events.add();
+    // Only now: adding may have replaced the columns by longer ones.
+    const { columns } = this.events;
     columns.startNs[event] = timed === OK ? this.relative(row) : NaN;
     if (Number.isNaN(columns.startNs[event])) {
       this.problem('ascend-unknown-start', row.line);
@@ -176,7 +214,8 @@ class KernelTableReader {
     columns.stream[event] = this.stream(row, kernel.group);
     columns.step[event] = this.step(row);
     columns.detailAt[event] = row.offset;
-    columns.detailLength[event] = row.length <= 0xffff ? row.length : 0;
+    // Details are looked up in the first file only.
+    columns.detailLength[event] = row.length <= 0xffff && this.files === 1 ? row.length : 0;
     if (name === 0) {
       this.problem('ascend-unnamed', row.line, 'info');
     }

@@ -6,6 +6,8 @@ import type { StreamInfo } from '../profile/columns';
  */
 export class StreamRegistry {
   readonly list: StreamInfo[] = [];
+  /** Communication group of each stream, '' unnamed; undefined for real streams. */
+  readonly groups: (string | undefined)[] = [];
   private readonly indices = new Map<string, number>();
 
   /** Index of the stream; `group` is '' for communication of an unnamed group and undefined for everything else. */
@@ -20,6 +22,7 @@ export class StreamRegistry {
     const index = Math.min(this.list.length, 0xffff);
     if (index === this.list.length) {
       this.list.push({ device, stream, label: labelOf(stream, lane) });
+      this.groups.push(lane);
     }
     this.indices.set(key, index);
     return index;

@@ -1,0 +1,205 @@
+/**
+ * `trace_view.json` / `msprof_*.json` of one rank, joined with its kernel table where there is one. See `ascendTraceEvents`
+ * for the format, `ascendTraceLinks` for the links, `ascendJoin` for the join.
+ */
+import type { HostEvents, StreamInfo, ThreadInfo } from '../profile/columns';
+import { startOrder } from '../profile/eventOrder';
+import { StringTable } from '../profile/strings';
+import { joinTrace } from './ascendJoin';
+import { kernelDevice, type DeviceSide, type KernelTable } from './ascendKernels';
+import { buildDevice, type TraceDevice } from './ascendTraceDevice';
+import { AscendTraceEvents, type FlowTable } from './ascendTraceEvents';
+import { buildHost } from './ascendTraceHost';
+import { linkTrace } from './ascendTraceLinks';
+import { StreamRegistry } from './ascendStreams';
+import type { ReaderContext } from './reader';
+import { TraceClock } from './traceClock';
+import { DecimalTime } from './traceNumbers';
+import { scanTrace, type ScanOutcome } from './traceScanner';
+
+/** Slices in file order as flat columns. */
+export interface FlatSlices {
+  readonly count: number;
+  readonly startNs: Float64Array;
+  readonly durationNs: Float64Array;
+  readonly name: Uint32Array;
+  readonly lane: Uint32Array;
+  readonly category: Uint8Array;
+  readonly detailAt: Float64Array;
+  readonly detailLength: Uint32Array;
+  readonly first: Int32Array;
+  readonly second: Int32Array;
+  readonly stack: Uint32Array;
+  readonly taskType: Uint32Array;
+  readonly stream: Uint32Array;
+}
+
+export interface FlatFlows {
+  readonly count: number;
+  readonly id: Float64Array;
+  readonly timeNs: Float64Array;
+  readonly lane: Uint32Array;
+  readonly isStart: Uint8Array;
+}
+
+export interface TraceRank {
+  readonly host: HostEvents;
+  readonly threads: readonly ThreadInfo[];
+  readonly device: DeviceSide;
+  /** Ends of `fwdbwd` flows, on host threads. */
+  readonly forward: { readonly flows: FlatFlows; readonly threadOfLane: Int32Array };
+}
+
+/** Undefined, with a problem, when the file holds no trace; `table` then stands alone. */
+export async function readAscendTrace(context: ReaderContext, path: string, strings: StringTable, table: KernelTable | undefined): Promise<TraceRank | undefined> {
+  let pass = await scan(context, path, strings, baseOf(table?.baseNs));
+  const betterBase = table?.baseNs === undefined ? pass.events.clock.betterBase() : undefined;
+  if (betterBase !== undefined) {
+    pass = await scan(context, path, strings, betterBase);
+  }
+  const { events, outcome } = pass;
+  const file = context.port.basename(path);
+  if (!reportScan(context, file, pass)) {
+    return undefined;
+  }
+  const slices = flatSlices(events);
+  const flows = { torchToNpu: flatFlows(events.flows.torchToNpu), hostToDevice: flatFlows(events.flows.hostToDevice) };
+  const host = buildHost(slices, events.lanes, strings);
+  const device = buildDevice(slices, events.lanes, strings);
+  const { indirect } = linkTrace(device, host, events.lanes, flows);
+  if (indirect > 0) {
+    context.problems.add('ascend-links-by-queue', file, { severity: 'info', count: indirect, args: { file } });
+  }
+  if (events.negativeDurations > 0) {
+    context.problems.add('ascend-negative-duration', file, { count: events.negativeDurations, args: { file } });
+  }
+  if (outcome.openAt === 'events') {
+    context.problems.add('truncated', `${file} byte ${outcome.lastWholeAt}`, { args: { offset: outcome.lastWholeAt } });
+  }
+  const baseNs = events.clock.baseNs();
+  const side = table === undefined ? traceOnly(device, baseNs) : joined(context, file, table, device, baseNs);
+  return { host: host.events, threads: host.threads, device: side, forward: { flows: flatFlows(events.flows.forward), threadOfLane: host.threadOfLane } };
+}
+
+interface TracePass {
+  readonly events: AscendTraceEvents;
+  readonly outcome: ScanOutcome;
+}
+
+async function scan(context: ReaderContext, path: string, strings: StringTable, base: DecimalTime | undefined): Promise<TracePass> {
+  const { port, signal, progress } = context;
+  const totalBytes = (await port.stat(path))?.size ?? 0;
+  const events = new AscendTraceEvents(strings, new TraceClock(base), new StringTable());
+  const file = port.basename(path);
+  const onChunk = (offset: number, chunk: Uint8Array): void => progress?.({ bytes: offset + chunk.length, totalBytes, file });
+  const outcome = await scanTrace(port.stream(path, { chunkSize: context.chunkSize ?? 1024 * 1024 }), events, { signal, onChunk });
+  return { events, outcome };
+}
+
+function baseOf(baseNs: bigint | undefined): DecimalTime | undefined {
+  if (baseNs === undefined) {
+    return undefined;
+  }
+  const base = new DecimalTime();
+  base.microseconds = Number(baseNs / 1000n);
+  base.nanoseconds = Number(baseNs % 1000n);
+  return base;
+}
+
+/** False when nothing in the file can be used. */
+function reportScan({ problems }: ReaderContext, file: string, { events, outcome }: TracePass): boolean {
+  if (outcome.empty || outcome.form === 'none' || events.slices.count === 0) {
+    problems.add(outcome.empty ? 'ascend-file-empty' : 'ascend-trace-no-events', file, { args: { file } });
+    return false;
+  }
+  if (outcome.broken.count > 0) {
+    problems.add('broken-records', `${file} byte ${outcome.broken.firstAt}`, { count: outcome.broken.count, args: { offset: outcome.broken.firstAt } });
+  }
+  if (outcome.oversized.count > 0) {
+    problems.add('oversized-records', `${file} byte ${outcome.oversized.firstAt}`, { count: outcome.oversized.count });
+  }
+  if (outcome.literalBackslashes > 0) {
+    problems.add('unescaped-backslashes', file, { severity: 'info', count: outcome.literalBackslashes });
+  }
+  return true;
+}
+
+function traceOnly({ events, streams, devices }: TraceDevice, baseNs: bigint): DeviceSide {
+  return { events, streams: streams.list, stepNumbers: [], baseNs, devices, hasStreams: streams.list.some((stream) => stream.stream !== undefined) };
+}
+
+/** The table's rows with what the trace knows of them, and the trace's copies. */
+function joined(context: ReaderContext, file: string, table: KernelTable, trace: TraceDevice, baseNs: bigint): DeviceSide {
+  const own = kernelDevice(table);
+  if (table.baseNs === undefined) {
+    // A table without one usable time: its kernels are known only by name and duration.
+    return { ...own, baseNs };
+  }
+  const { events: builder } = table;
+  const join = joinTrace(builder, Number(table.baseNs - baseNs), trace);
+  if (join.matched < builder.count) {
+    context.problems.add('ascend-kernels-not-in-trace', file, { severity: 'info', count: builder.count - join.matched, args: { file } });
+  }
+  const streams = new StreamRegistry();
+  const streamOf = table.streams.list.map(({ device, stream }, i) => streams.index(device, stream, table.streams.groups[i]));
+  const { columns } = builder;
+  for (let row = 0; row < builder.count; row++) {
+    const source = join.traceRow[row];
+    columns.stream[row] = streamOf[columns.stream[row]];
+    if (source < 0) {
+      continue;
+    }
+    columns.launch[row] = trace.events.launch[source];
+    columns.op[row] = trace.events.op[source];
+    if (streams.list[columns.stream[row]].stream === undefined) {
+      columns.stream[row] = mergedStream(streams, trace, source, streams.list[columns.stream[row]].device);
+    }
+  }
+  const shift = Number(baseNs - table.baseNs);
+  const [onlyDevice] = table.devices;
+  for (const source of join.copies) {
+    const row = builder.add();
+    const target = builder.columns;
+    target.startNs[row] = trace.events.startNs[source] + shift;
+    for (const column of ['durationNs', 'name', 'type', 'core', 'kind', 'flags', 'launch', 'op'] as const) {
+      target[column][row] = trace.events[column][source];
+    }
+    target.stream[row] = mergedStream(streams, trace, source, table.devices.length === 1 ? onlyDevice : undefined);
+  }
+  const events = builder.finish(startOrder(builder.columns.startNs, builder.count));
+  const used = usedStreams(events.stream, streams.list);
+  return { ...own, events, streams: used, hasStreams: used.some((stream) => stream.stream !== undefined), devices: own.devices.length > 0 ? own.devices : trace.devices };
+}
+
+/** The trace's stream of an event in the joined list; the table's device, if it has one, is the one that counts. */
+function mergedStream(streams: StreamRegistry, trace: TraceDevice, row: number, device: number | undefined): number {
+  const index = trace.events.stream[row];
+  return streams.index(device, trace.streams.list[index].stream, trace.streams.groups[index]);
+}
+
+/** Drops streams that the join emptied; renumbers the column in place. */
+function usedStreams(column: Uint16Array, streams: readonly StreamInfo[]): readonly StreamInfo[] {
+  const isUsed = new Uint8Array(streams.length);
+  for (const stream of column) {
+    isUsed[stream] = 1;
+  }
+  const kept = streams.filter((_, i) => isUsed[i] === 1);
+  if (kept.length < streams.length) {
+    let next = 0;
+    const numbers = Uint16Array.from(isUsed, (used) => (used === 1 ? next++ : 0));
+    column.forEach((stream, row) => (column[row] = numbers[stream]));
+  }
+  return kept;
+}
+
+function flatSlices({ slices }: AscendTraceEvents): FlatSlices {
+  return {
+    count: slices.count, startNs: slices.take('startNs'), durationNs: slices.take('durationNs'), name: slices.take('name'), lane: slices.take('lane'), category: slices.take('category'),
+    detailAt: slices.take('detailAt'), detailLength: slices.take('detailLength'), first: slices.take('first'), second: slices.take('second'), stack: slices.take('stack'),
+    taskType: slices.take('taskType'), stream: slices.take('stream'),
+  };
+}
+
+function flatFlows(table: FlowTable): FlatFlows {
+  return { count: table.count, id: table.take('id'), timeNs: table.take('timeNs'), lane: table.take('lane'), isStart: table.take('isStart') };
+}

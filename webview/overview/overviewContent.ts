@@ -44,8 +44,8 @@ export function overviewContent(options: ContentOptions): LiveChart {
     section(options, { id: 'families', title: words.t('view.families'), tip: words.t('figure.families'), table: familiesTable(data) }, familyBars(data.report.families, words)),
     kernelsSection(options, kernelsTable(data)),
     stepsSection(options),
-    h('div', { class: 'columns' }, streamsSection(options), stepTraceSection(options)),
-    assumptionsSection(options));
+    streamsSection(options),
+    h('div', { class: 'columns' }, stepTraceSection(options), assumptionsSection(options)));
   return { element, dispose: () => chart.dispose() };
 }
 

@@ -2,7 +2,7 @@ import type { Cell, FigureColumn, FigureTable } from '../../src/protocol/overvie
 import { microseconds, timeUnit, UNKNOWN, type TimeUnit, type Words } from '../shared/words';
 
 /** Columns of single durations: always in µs, so that 22.8 and 302,200.0 stand in one scale. */
-const IN_MICROSECONDS: ReadonlySet<string> = new Set(['mean_us', 'max_us', 'difference_us']);
+const IN_MICROSECONDS: ReadonlySet<string> = new Set(['mean_us', 'max_us', 'difference_us', 'from_us', 'to_us']);
 
 /** The unit of each column of times, picked by its largest value; undefined for other columns. */
 export function columnUnits({ columns, rows }: FigureTable): readonly (TimeUnit | undefined)[] {

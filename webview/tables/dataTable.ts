@@ -1,5 +1,4 @@
 import type { Cell, FigureTable } from '../../src/protocol/overviewTables';
-import { button } from '../shared/controls';
 import { fillElement, h, icon } from '../shared/dom';
 import { familyColour } from '../shared/theme';
 import type { TimeUnit, Words } from '../shared/words';
@@ -112,7 +111,7 @@ export class DataTable {
       return h('td', { class: numeric ? 'number' : column.key === 'name' ? 'text wide' : 'text', title: numeric ? undefined : content }, this.swatch(column.key, cell), content);
     });
     const action = activate === undefined ? undefined
-      : h('td', { class: 'action' }, button({ label: activate.label, icon: activate.icon, look: 'icon', onClick: () => activate.run(index) }));
+      : h('td', { class: 'action' }, h('button', { type: 'button', class: 'row-action', tabindex: -1, 'aria-label': activate.label, 'data-tip': activate.label, onclick: () => activate.run(index) }, icon(activate.icon)));
     return h('tr', { 'aria-rowindex': place + 2, class: index === selectedRow ? 'selected' : undefined }, cells, action);
   }
 

@@ -113,6 +113,8 @@ function row(label: string, state: vscode.TreeItemCollapsibleState, { icon, desc
   item.description = description;
   item.tooltip = tooltip;
   item.contextValue = context;
+  // Without this a screen reader would be given the tooltip.
+  item.accessibilityInformation = { label: description === undefined || description === '' ? label : `${label}, ${description}` };
   return item;
 }
 

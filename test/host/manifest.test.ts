@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { FAMILIES } from '../../src/protocol/families';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+
+interface Colour {
+  readonly id: string;
+  readonly defaults: Readonly<Record<'light' | 'dark' | 'highContrast' | 'highContrastLight', string>>;
+}
+interface Manifest {
+  readonly icon: string;
+  readonly contributes: {
+    readonly colors: readonly Colour[];
+    readonly commands: readonly { readonly command: string }[];
+    readonly menus: Readonly<Record<string, readonly { readonly command: string }[]>>;
+    readonly configuration: { readonly properties: Readonly<Record<string, { readonly scope: string }>> };
+    readonly walkthroughs: readonly { readonly steps: readonly { readonly media: { readonly markdown: string } }[] }[];
+  };
+}
+
+/** Contrast of WCAG 2: from 1 (none) to 21. */
+function contrast(one: string, other: string): number {
+  const luminance = (colour: string): number => {
+    const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16) / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [lighter, darker] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+describe('the manifest', () => {
+  const manifest = read('package.json') as Manifest;
+
+  it('has every text in both languages, and none too many', () => {
+    const english = read('package.nls.json') as Readonly<Record<string, string>>;
+    const chinese = read('package.nls.zh-cn.json') as Readonly<Record<string, string>>;
+    const used = [...new Set(JSON.stringify(manifest).match(/%[\w.]+%/g) ?? [])].map((key) => key.slice(1, -1)).sort();
+    assert.deepEqual(Object.keys(english).sort(), used);
+    assert.deepEqual(Object.keys(chinese).sort(), used);
+    // A link of a welcome text must lead to the same command in each language.
+    const links = (text: string): readonly string[] => text.match(/\(command:[^)]*\)/g) ?? [];
+    for (const key of used) {
+      assert.deepEqual(links(chinese[key]), links(english[key]), key);
+    }
+  });
+
+  it('gives each family, idle and free a colour of its own that stands out from the background', () => {
+    const backgrounds = { light: '#FFFFFF', dark: '#1F1F1F', highContrast: '#000000', highContrastLight: '#FFFFFF' } as const;
+    const least = { light: 3, dark: 3, highContrast: 4.5, highContrastLight: 4.5 } as const;
+    const { colors } = manifest.contributes;
+    assert.deepEqual(colors.map(({ id }) => id), [...FAMILIES, 'idle', 'free'].map((family) => `fuselens.family.${family}`));
+    for (const theme of Object.keys(backgrounds) as (keyof typeof backgrounds)[]) {
+      assert.equal(new Set(colors.map(({ defaults }) => defaults[theme])).size, colors.length, theme);
+      for (const { id, defaults } of colors) {
+        const ratio = contrast(defaults[theme], backgrounds[theme]);
+        assert.ok(ratio >= least[theme], `${id} in ${theme}: ${ratio.toFixed(2)}`);
+      }
+    }
+  });
+
+  it('names only commands it declares, and files that exist', () => {
+    const commands = new Set(manifest.contributes.commands.map(({ command }) => command));
+    assert.deepEqual(Object.values(manifest.contributes.menus).flat().filter(({ command }) => !commands.has(command)), []);
+    const files = [manifest.icon, ...manifest.contributes.walkthroughs.flatMap(({ steps }) => steps.map(({ media }) => media.markdown))];
+    assert.deepEqual(files.filter((file) => !existsSync(path.join(root, file))), []);
+  });
+
+  it('lets no workspace choose where files are written or what is opened at start', () => {
+    const { properties } = manifest.contributes.configuration;
+    assert.deepEqual(['fuselens.cache.folder', 'fuselens.cache.sizeMb', 'fuselens.openOnStart'].map((name) => properties[name].scope), ['machine', 'machine', 'machine']);
+  });
+});

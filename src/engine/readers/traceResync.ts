@@ -33,17 +33,17 @@ function keyAt(bytes: Uint8Array, position: number, end: number): string | undef
 }
 
 /**
- * The next `{` that opens a record: preceded by a comma, a bracket or a closing brace (not by a colon, as `args` is), and
- * followed by a key that events have. -1 when the window has none.
+ * The next `{` that opens a record: preceded by a comma, a bracket or a brace (not by a colon, as `args` is), and followed
+ * by a key that events have. `previous` is the last byte before the window that is no blank. -1 when the window has none.
  */
-export function findRecordStart(bytes: Uint8Array, from: number, end: number): number {
+export function findRecordStart(bytes: Uint8Array, from: number, end: number, previous: number): number {
   for (let p = bytes.indexOf(OPEN_BRACE, from); p >= 0 && p < end; p = bytes.indexOf(OPEN_BRACE, p + 1)) {
     let before = p - 1;
     while (before >= 0 && isSpace(bytes[before])) {
       before--;
     }
-    const previous = before < 0 ? COMMA : bytes[before];
-    if (previous !== COMMA && previous !== OPEN_BRACKET && previous !== CLOSE_BRACE) {
+    const byte = before < 0 ? previous : bytes[before];
+    if (byte !== COMMA && byte !== OPEN_BRACKET && byte !== CLOSE_BRACE && byte !== OPEN_BRACE) {
       continue;
     }
     const key = keyAt(bytes, skipSpaces(bytes, p + 1, end), end);

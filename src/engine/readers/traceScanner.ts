@@ -65,6 +65,8 @@ export class TraceScanner {
   /** Scan again only when this much is there: keeps records far larger than a chunk linear. */
   private wanted = 0;
   private checkedUpTo = 0;
+  /** Last byte before the window that is no blank. */
+  private previousByte = COMMA;
   private readonly maxItemBytes: number;
 
   constructor(private readonly visitor: TraceVisitor, options: ScannerOptions = {}) {
@@ -108,6 +110,11 @@ export class TraceScanner {
     this.wanted = 0;
     const position = this.advance(0, end, last);
     if (position > 0) {
+      let before = position - 1;
+      while (before > 0 && isSpace(this.window[before])) {
+        before--;
+      }
+      this.previousByte = isSpace(this.window[before]) ? this.previousByte : this.window[before];
       this.window.copyWithin(0, position, end);
       this.filled = end - position;
       this.windowAt += position;
@@ -369,7 +376,7 @@ export class TraceScanner {
 
   /** Goes to the next record start (or the end of the events); keeps a tail that may hold the beginning of one. */
   private resync(p: number, end: number, last: boolean): { readonly position: number; readonly stop: boolean } {
-    const record = findRecordStart(this.window, p, end);
+    const record = findRecordStart(this.window, p, end, this.previousByte);
     const close = findEndOfEvents(this.window, p, record < 0 ? end : record, this.form === 'object', last && record < 0);
     if (close >= 0) {
       this.state = State.Events;

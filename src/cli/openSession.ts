@@ -1,10 +1,9 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { Cancelled, UnreadableInput } from '../engine/profile/problems';
 import { EngineSession, type LoadedRank } from '../engine/session';
 import type { ProfileSummary, RankSummary } from '../protocol/engine';
 import { engineEnvironment } from '../node/environment';
-import { CommandFailure, UsageError, type CommandContext } from './io';
+import { UsageError, type CommandContext } from './io';
 import { progressLine, type ProgressLine } from './progress';
 
 const CACHE_LIMIT = 2 * 1024 ** 3;
@@ -57,15 +56,4 @@ export function findStep({ data }: LoadedRank, wanted: string): number | undefin
   const byNumber = data.steps.findIndex((step) => step.number !== undefined && String(step.number) === wanted);
   const index = byNumber >= 0 ? byNumber : data.steps.findIndex((step) => step.name === wanted);
   return index < 0 ? undefined : index;
-}
-
-/** What a failed call means to the user: one message. Mistakes of our own stay exceptions. */
-export function failureOf(error: unknown): CommandFailure | undefined {
-  if (error instanceof CommandFailure) {
-    return error;
-  }
-  if (error instanceof UnreadableInput) {
-    return new CommandFailure(error.detail.code, error.detail.args ?? {});
-  }
-  return error instanceof Cancelled ? new CommandFailure('error.cancelled') : undefined;
 }

@@ -1,17 +1,19 @@
 import { EngineError } from '../node/engineError';
 import { english, text } from '../protocol/text';
-import { analyzeCommand } from './analyze';
 import { ExitCode } from './exitCode';
-import { exportCommand } from './export';
 import { CommandFailure, UsageError, type CliIo, type CommandContext, type Language } from './io';
 import { languageOf, translator } from './language';
-import { failureOf } from './openSession';
-import { sampleCommand } from './sample';
+import { failureOf } from './failure';
 import { VERSION } from './version';
 
 type Command = (args: readonly string[], context: CommandContext) => Promise<ExitCode>;
 
-const COMMANDS: Readonly<Record<string, Command>> = { analyze: analyzeCommand, sample: sampleCommand, export: exportCommand };
+/** Loaded when asked for: help and usage mistakes answer at once. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  analyze: async () => (await import('./analyze')).analyzeCommand,
+  export: async () => (await import('./export')).exportCommand,
+  sample: async () => (await import('./sample')).sampleCommand,
+};
 
 /** Runs `fuselens ARGUMENTS…` and returns its exit code; only mistakes of our own are thrown. */
 export async function runCommand(args: readonly string[], io: CliIo): Promise<ExitCode> {
@@ -45,7 +47,7 @@ async function dispatch(name: string, rest: readonly string[], context: CommandC
     await io.out(`${text(`cli.help.${name}`, undefined, translate)}\n`);
     return ExitCode.Done;
   }
-  return command(rest, context);
+  return (await command())(rest, context);
 }
 
 /** One sentence on stderr. */

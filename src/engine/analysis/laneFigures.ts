@@ -1,5 +1,5 @@
 import type { LaneFigures } from '../../protocol/report';
-import { EventKind, type DeviceEvents, type StreamInfo } from '../profile/columns';
+import { EventKind, type DeviceEvents, type RankData, type StreamInfo } from '../profile/columns';
 import { clip, gaps, IntervalBuilder, intersect, lengthOf, unite, type Intervals } from './intervals';
 import { type BusyUnions, type Selection } from './selection';
 import { microseconds } from './units';
@@ -14,9 +14,11 @@ const UNKNOWN: LaneFigures = {
  * `span = computeBusy + computeIdle` and `computeIdle = exposedCommunication + exposedCopy + free`, exactly, in integer ns.
  * Copies outside that span are in `copyBusy` only.
  */
-export function laneFigures(events: DeviceEvents, selection: Selection, unions: BusyUnions, streams: readonly StreamInfo[]): LaneFigures {
+export function laneFigures(data: RankData, selection: Selection, unions: BusyUnions): LaneFigures {
+  const { deviceEvents: events, streams } = data;
   const { firstNs, lastNs } = unions;
   const copyBusyNs = lengthOf(unions.copies);
+  const copiesKnown = unions.copies.count > 0 || recordsCopies(data);
   if (Number.isNaN(firstNs)) {
     return { ...UNKNOWN, copyBusyUs: unions.copies.count === 0 ? null : copyBusyNs / 1000 };
   }
@@ -30,14 +32,19 @@ export function laneFigures(events: DeviceEvents, selection: Selection, unions: 
   return {
     computeBusyUs: computeBusyNs / 1000,
     communicationBusyUs: communicationBusyNs / 1000,
-    copyBusyUs: copyBusyNs / 1000,
+    copyBusyUs: copiesKnown ? copyBusyNs / 1000 : null,
     overlappedUs: overlappedNs / 1000,
     exposedCommunicationUs: (communicationBusyNs - overlappedNs) / 1000,
-    exposedCopyUs: (allBusyNs - kernelBusyNs) / 1000,
+    exposedCopyUs: copiesKnown ? (allBusyNs - kernelBusyNs) / 1000 : null,
     computeIdleUs: (spanNs - computeBusyNs) / 1000,
     mainStreamIdleUs: microseconds(mainStreamIdleNs(events, selection, unions, streams)),
     freeUs: (spanNs - allBusyNs) / 1000,
   };
+}
+
+/** An Ascend kernel table lists no copies; only the trace or the database does. Without either, nothing is known about them. */
+export function recordsCopies({ backend, hostEvents, deviceEvents: { kind } }: RankData): boolean {
+  return backend !== 'ascend' || hostEvents.count > 0 || kind.some((each) => each === EventKind.Copy || each === EventKind.Set);
 }
 
 /** Nothing runs at all: the gaps between the first kernel's start and the last kernel's end. */

@@ -2,6 +2,7 @@ import type { OverviewData } from '../../protocol/overview';
 import { EventKind, type RankData, type SideTable } from '../profile/columns';
 import { durationDensity } from './density';
 import { eachRow } from './groups';
+import { recordsCopies } from './laneFigures';
 import { measureWindow, reportOf, type ReportOptions } from './rankReport';
 import { isKernel, type Selection } from './selection';
 
@@ -68,6 +69,9 @@ function assumptions(data: RankData, selection: Selection, step: number | undefi
   }
   if (!coverage.streams) {
     list.push({ code: 'assumption.no-streams' });
+  }
+  if (!recordsCopies(data)) {
+    list.push({ code: 'assumption.no-copies' });
   }
   if (!coverage.types && data.backend === 'ascend') {
     list.push({ code: 'assumption.no-types' });

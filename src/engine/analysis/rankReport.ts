@@ -43,7 +43,7 @@ export function reportOf(data: RankData, options: ReportOptions, { selection, so
     rank: data.rank ?? null,
     label: options.label,
     kernels: kernelFigures(data.deviceEvents, selection, unions, sorted),
-    lanes: laneFigures(data.deviceEvents, selection, unions, data.streams),
+    lanes: laneFigures(data, selection, unions),
     split: splitTotals(data.deviceEvents, selection),
     streams: streamFigures(data.deviceEvents, selection, data.streams),
     families: familyTotals(data.deviceEvents, selection),
@@ -67,7 +67,7 @@ export function stepReports(data: RankData, only?: number): readonly StepReport[
       startUs: microseconds(step.startNs),
       durationUs: microseconds(step.durationNs),
       kernels: countKernels(data, selection),
-      ...laneFigures(data.deviceEvents, selection, unions, data.streams),
+      ...laneFigures(data, selection, unions),
     }];
   });
 }

@@ -81,6 +81,7 @@ export const figureMessages: Readonly<Record<string, string>> = {
   'assumption.step-window': 'No step was marked, so the whole recording is taken as one step.',
   'assumption.no-streams': 'The file names no streams, so all kernels share one lane and the main stream\'s idle time is unknown.',
   'assumption.no-types': 'The file names no operator types, so families come from kernel names alone.',
+  'assumption.no-copies': 'The file lists no copies, so time in which only a copy runs counts as free.',
   'assumption.untimed': '{count} kernels have no usable time; they are counted, but in no time figure.',
   'assumption.mixed': '{count} kernels compute and communicate in one; they are counted as compute.',
 

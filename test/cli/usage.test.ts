@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { version } from '../../package.json';
+import { hasSharedData, sharedPath } from '../sharedData';
+import { cli, temporaryFolder } from './runCli';
+
+const repository = path.resolve(import.meta.dirname, '../..');
+
+function oneSentence(text: string): void {
+  assert.match(text, /^fuselens: .+[.!]\n$/s);
+  assert.equal(text.trimEnd().split('\n').length, 1, text);
+}
+
+describe('the command line', () => {
+  const folder = temporaryFolder();
+  const trace = sharedPath('hostile', 's11-overlap-same-stream', 'trace.json');
+
+  it('explains itself', async () => {
+    for (const args of [['--help'], ['help'], ['analyze', '--help'], ['export', '-h'], ['sample', '--help'], ['help', 'analyze']]) {
+      const { code, out, err } = await cli(args.includes('analyze') || args.includes('export') ? args.slice() : args);
+      assert.equal(code, 0, args.join(' '));
+      assert.match(out, /fuselens/);
+      assert.equal(err, '');
+    }
+    assert.match((await cli(['analyze', '--help', '--lang', 'zh-cn'])).out, /退出码/);
+    assert.equal((await cli(['--version'])).out, `${version}\n`);
+  });
+
+  it('exits with 3 and one sentence on every wrong usage', async () => {
+    const cases = [['nonsense'], ['analyze'], ['analyze', 'a', 'b'], ['analyze', 'a', '--nope'], ['analyze', 'a', '--json', '--md'], ['analyze', 'a', '--lang', 'fr'], ['analyze', 'a', '--fail-on', 'sometimes'],
+      ['analyze', 'a', '--prefer', 'xml'], ['export', 'a'], ['export'], ['sample'], ['sample', 'x', '--ranks', '17'], ['sample', 'x', '--ranks', 'all']];
+    for (const args of cases) {
+      const { code, out, err } = await cli(args);
+      assert.equal(code, 3, args.join(' '));
+      assert.equal(out, '');
+      const [sentence, hint, ...more] = err.trimEnd().split('\n');
+      oneSentence(`${sentence}\n`);
+      assert.match(hint, /^Try: fuselens.* --help$/);
+      assert.deepEqual(more, []);
+    }
+    assert.equal((await cli([])).code, 3);
+  });
+
+  it('exits with 2 and one sentence on what it cannot read', async () => {
+    writeFileSync(folder.path('notes.txt'), 'no profile\n');
+    for (const file of [folder.path('missing'), folder.path('notes.txt')]) {
+      const { code, out, err } = await cli(['analyze', file, '--json']);
+      assert.equal(code, 2, file);
+      assert.equal(out, '');
+      oneSentence(err);
+      assert.ok(err.includes(path.basename(file)), err);
+    }
+  });
+
+  describe('with shared data', function () {
+    if (!hasSharedData()) {
+      it.skip('need ../shared/data');
+      return;
+    }
+
+    it('names the ranks and steps there are when an unknown one is asked for', async () => {
+      const rank = await cli(['analyze', trace, '--rank', '77']);
+      assert.equal(rank.code, 3);
+      assert.match(rank.err, /“77”/);
+      const step = await cli(['analyze', trace, '--step', '77']);
+      assert.equal(step.code, 3);
+      assert.match(step.err, /“77”/);
+    });
+
+    it('exits with 1 when a problem reaches --fail-on', async () => {
+      const cut = sharedPath('hostile', 's04-truncated', 'trace.json');
+      assert.equal((await cli(['analyze', cut, '--fail-on', 'info'])).code, 1);
+      assert.equal((await cli(['analyze', cut])).code, 0);
+    });
+
+    it('stops when it is interrupted', async () => {
+      const stop = new AbortController();
+      stop.abort();
+      assert.equal((await cli(['analyze', trace], { signal: stop.signal })).code, 130);
+    });
+
+    it('says in one sentence that a file cannot be written', async () => {
+      for (const option of ['--html', '--sarif', '--kernels']) {
+        const { code, err } = await cli(['analyze', trace, option, folder.path('no', 'such', 'folder')]);
+        assert.equal(code, 2, option);
+        oneSentence(err);
+      }
+    });
+
+    it('works as a process: result on stdout, silence on stderr, exit code; a closed pipe is no failure', () => {
+      const run = (args: readonly string[], input?: 'close'): ReturnType<typeof spawnSync> => spawnSync(
+        input === undefined ? process.execPath : '/bin/sh',
+        input === undefined ? ['--import', 'tsx', 'src/cli/main.ts', ...args] : ['-c', `'${process.execPath}' --import tsx src/cli/main.ts ${args.map((argument) => `'${argument}'`).join(' ')} | head -c 1 > /dev/null`],
+        { cwd: repository, encoding: 'utf8', env: { ...process.env, XDG_CACHE_HOME: folder.path('cache') } },
+      );
+      const good = run(['analyze', trace, '--json']);
+      assert.equal(good.stderr, '');
+      assert.equal(good.status, 0);
+      assert.equal((JSON.parse(String(good.stdout)) as { readonly schema: string }).schema, 'fuselens/1');
+      assert.equal(run(['analyze', folder.path('missing')]).status, 2);
+      assert.equal(run(['--nope']).status, 3);
+      assert.equal(run(['analyze', trace, '--md'], 'close').stderr, '');
+    });
+  });
+});

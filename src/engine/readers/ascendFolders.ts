@@ -25,8 +25,8 @@ export interface AscendFinding {
   readonly cluster?: string;
 }
 
-/** job → run → step → rank, and one more for a folder round them. */
-const MAX_DEPTH = 6;
+/** A trainer's own layout, `work/outputs/training/<time>/profiling_time/step-5/<rank>`, and one more folder round it. */
+const MAX_DEPTH = 8;
 /** More folders than this is no profile; listing on would take minutes on a network drive. */
 const MAX_FOLDERS = 20_000;
 

@@ -72,17 +72,11 @@ function removeLeftovers(metafiles) {
 }
 
 console.log('build: start');
-const present = entries.filter(({ source }) => fs.existsSync(source));
-for (const { source, out } of entries) {
-  if (!fs.existsSync(source)) {
-    console.log(`build: ${source} does not exist yet, ${out} left out`);
-  }
-}
 for (const [from, to] of assets) {
   fs.mkdirSync(path.dirname(to), { recursive: true });
   fs.copyFileSync(from, to);
 }
-const contexts = await Promise.all(present.map(({ source, out, options }) => context({ ...options, entryPoints: [source], outfile: out })));
+const contexts = await Promise.all(entries.map(({ source, out, options }) => context({ ...options, entryPoints: [source], outfile: out })));
 if (watch) {
   await Promise.all(contexts.map(each => each.watch()));
   console.log('build: watching');
@@ -96,7 +90,7 @@ if (watch) {
     const problems = main === undefined ? [] : mainBundleProblems(main, 'dist/extension.js');
     problems.forEach(problem => console.error(`build: ${problem}`));
     process.exitCode = problems.length > 0 ? 1 : 0;
-    for (const { out } of present) {
+    for (const { out } of entries) {
       if (out === 'dist/cli.js') {
         fs.chmodSync(out, 0o755);
       }

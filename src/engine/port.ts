@@ -54,6 +54,8 @@ export interface FilePort {
   inflate(source: AsyncIterable<Uint8Array>, kind: 'gzip' | 'deflate-raw', onCut: (reason: string) => void): AsyncIterable<Uint8Array>;
   /** Opens SQLite; rejects with a plain sentence when the file is no database or cannot be opened. Absent where unsupported. */
   openSqlite?(path: string): Promise<SqlDatabase>;
+  /** Bytes of an uncompressed stream that a `SpillStore` kept under `key`; undefined when they are not there (any more). Absent without a cache. */
+  readSpill?(key: string, offset: number, length: number): Promise<Uint8Array | undefined>;
   join(...parts: readonly string[]): string;
   basename(path: string): string;
   dirname(path: string): string;

@@ -18,7 +18,8 @@ import { timelineMethods, type TimelineMethod } from './timeline/methods';
 /** Where columns are kept between sessions; both calls may fail silently: a cache never decides whether a profile opens. */
 export interface ColumnCache {
   load(source: RankSource): Promise<{ readonly data: RankData; readonly problems: readonly Problem[] } | undefined>;
-  store(source: RankSource, data: RankData, problems: readonly Problem[]): Promise<void>;
+  /** Gives a problem when, for the first time, nothing can be kept (disk full). */
+  store(source: RankSource, data: RankData, problems: readonly Problem[]): Promise<Problem | undefined>;
 }
 
 export interface EngineEnvironment {
@@ -141,9 +142,9 @@ export class EngineSession {
     const problems = new ProblemList();
     const spill = await this.environment.spill?.(source);
     const data = await read({ port: this.environment.port, problems, signal: options.signal, progress: options.progress, ...(spill === undefined ? {} : { spill }) });
-    const loaded: LoadedRank = { source, data, problems: problems.toArray() };
-    await this.environment.cache?.store(source, data, loaded.problems);
-    return loaded;
+    const found = problems.toArray();
+    const note = await this.environment.cache?.store(source, data, found);
+    return { source, data, problems: note === undefined ? found : [...found, note] };
   }
 
   /** Ranks one after the other, each released as soon as its figures are taken: 64 ranks never sit in memory together. */

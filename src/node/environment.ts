@@ -1,12 +1,22 @@
 import type { EngineEnvironment } from '../engine/session';
+import { NodeColumnCache } from './cache';
 import { nodeFilePort } from './filePort';
 import type { EngineSettings } from './settings';
+import { NodeSpill } from './spill';
 
 /** What a session needs, made from settings: files, the column cache and the spill store where a cache folder is given. */
-export function engineEnvironment(settings: EngineSettings): EngineEnvironment {
+export function engineEnvironment({ cacheFolder, cacheLimitBytes, build, familyRules, memoryBudgetBytes }: EngineSettings): EngineEnvironment {
+  const port = nodeFilePort();
+  const common = { ...(familyRules === undefined ? {} : { familyRules }), ...(memoryBudgetBytes === undefined ? {} : { memoryBudgetBytes }) };
+  if (cacheFolder === undefined) {
+    return { port, ...common };
+  }
+  const options = { folder: cacheFolder, ...(cacheLimitBytes === undefined ? {} : { limitBytes: cacheLimitBytes }), ...(build === undefined ? {} : { build }) };
+  const spill = new NodeSpill(options);
   return {
-    port: nodeFilePort(),
-    ...(settings.familyRules === undefined ? {} : { familyRules: settings.familyRules }),
-    ...(settings.memoryBudgetBytes === undefined ? {} : { memoryBudgetBytes: settings.memoryBudgetBytes }),
+    port: { ...port, readSpill: (key, offset, length) => spill.read(key, offset, length) },
+    cache: new NodeColumnCache(options),
+    spill: (source) => spill.create(source).catch(() => undefined),
+    ...common,
   };
 }

@@ -48,7 +48,6 @@ describe('what fuselens writes', function () {
     for (const language of ['en', 'zh-cn']) {
       const { code, out } = await cli(['analyze', qwen, '--lang', language], { columns: 100 });
       assert.equal(code, 0);
-      // eslint-disable-next-line no-control-regex -- exactly those must not be there
       assert.doesNotMatch(out, /[\u0000-\u0009\u000b-\u001f]/);
       assert.match(out, language === 'en' ? /Where the time goes/ : /时间去向/);
       assert.ok(out.split('\n').filter((line) => line.startsWith('  ') && !line.startsWith('  · ')).every((line) => [...line].length <= 140));

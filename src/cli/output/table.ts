@@ -75,7 +75,6 @@ export function renderTable(columns: readonly TableColumn[], rows: readonly (rea
 
 /** Control characters of a hostile name must not steer the terminal. */
 export function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex -- exactly those are to go
   return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }
 

@@ -92,7 +92,8 @@ describe('figures', () => {
       assert.equal(ns(kernels.spanUs), ns(lanes.computeBusyUs) + ns(lanes.computeIdleUs));
       assert.equal(ns(lanes.computeIdleUs), ns(lanes.exposedCommunicationUs) + ns(lanes.exposedCopyUs) + ns(lanes.freeUs));
       assert.equal(ns(lanes.communicationBusyUs), ns(lanes.overlappedUs) + ns(lanes.exposedCommunicationUs));
-      for (const value of [...Object.values(lanes), ...Object.values(kernels)]) {
+      const every: readonly (number | null)[] = Object.values<number | null>({ ...lanes, ...kernels });
+      for (const value of every) {
         assert.ok(value === null || value >= 0);
       }
     }));

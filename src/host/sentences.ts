@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Message } from '../engine/profile/problems';
 import type { Problem } from '../protocol/engine';
+import { withinProfile } from '../protocol/problemPlace';
 import { render, renderProblem } from '../protocol/text';
 
 /** The editor's language for templates of `protocol/text`; placeholders are filled afterwards. */
@@ -45,8 +46,8 @@ export function sentenceOf(error: unknown): string {
 }
 
 /** A problem as one line: what happened and, where known, what it does to the figures. */
-export function problemLine(problem: Problem): string {
-  const { message, effect } = renderProblem(problem, translate);
+export function problemLine(problem: Problem, profilePath: string): string {
+  const { message, effect } = renderProblem(withinProfile(problem, profilePath), translate);
   return effect === '' ? message : `${message} ${effect}`;
 }
 

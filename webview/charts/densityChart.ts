@@ -42,18 +42,21 @@ function configuration({ edgesUs, density, counts }: OverviewData['density'], wo
   const text = themeColour('descriptionForeground');
   const grid = translucent(text);
   const font = { family: themeColour('font-family'), size: 11 };
-  const steps: Point[] = density.map((value, i) => ({ x: edgesUs[i], y: value > 0 ? value : NaN }));
-  if (steps.length > 0) {
-    steps.push({ x: edgesUs[edgesUs.length - 1], y: steps[steps.length - 1].y });
-  }
+  const { points, bins } = outline(edgesUs, density);
   const filled = density.filter((value) => value > 0);
   const firstFilled = density.findIndex((value) => value > 0);
   const lastFilled = density.length - 1 - [...density].reverse().findIndex((value) => value > 0);
-  const axis = { grid: { color: grid, tickLength: 4 }, border: { color: text } };
+  const axis = {
+    grid: { color: grid, tickLength: 4 }, border: { color: text },
+    // A line per decade; the ticks between them would be a picket fence.
+    afterBuildTicks: (scale: { ticks: { value: number }[] }) => {
+      scale.ticks = scale.ticks.filter(({ value }) => isPowerOfTen(value));
+    },
+  };
   const title = (label: string): object => ({ display: true, text: label, color: text, font });
   return {
     type: 'line',
-    data: { datasets: [{ data: steps, stepped: 'before', spanGaps: false, borderColor: colour, borderWidth: 1.5, backgroundColor: translucent(colour), fill: 'start', pointRadius: 0, pointHitRadius: 8 }] },
+    data: { datasets: [{ data: points, spanGaps: false, borderColor: colour, borderWidth: 1.5, backgroundColor: translucent(colour), fill: 'start', pointRadius: 0, pointHitRadius: 8 }] },
     options: {
       animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
       // Room for half of the last label.
@@ -62,11 +65,11 @@ function configuration({ edgesUs, density, counts }: OverviewData['density'], wo
       scales: {
         x: {
           ...axis, type: 'logarithmic', min: powerOfTen(edgesUs[Math.max(0, firstFilled)] ?? 1, Math.floor), max: powerOfTen(edgesUs[lastFilled + 1] ?? 10, Math.ceil), title: title(words.t('view.densityX')),
-          ticks: { color: text, font, maxRotation: 0, callback: (value) => (isPowerOfTen(Number(value)) ? decadeLabel(Number(value)) : '') },
+          ticks: { color: text, font, maxRotation: 0, callback: (value) => decadeLabel(Number(value)) },
         },
         y: {
           ...axis, type: 'logarithmic', min: powerOfTen(Math.min(...filled, 1), Math.floor), title: title(words.t('view.densityY')),
-          ticks: { color: text, font, callback: (value) => (isPowerOfTen(Number(value)) ? superscript(Number(value)) : '') },
+          ticks: { color: text, font, callback: (value) => superscript(Number(value)) },
         },
       },
       plugins: {
@@ -76,7 +79,7 @@ function configuration({ edgesUs, density, counts }: OverviewData['density'], wo
           callbacks: {
             title: () => '',
             label: ({ dataIndex }) => {
-              const bin = Math.min(dataIndex, counts.length - 1);
+              const bin = bins[dataIndex];
               return words.t('view.densityTooltip', { from: words.time(edgesUs[bin]), to: words.time(edgesUs[bin + 1]), count: words.count(counts[bin]) });
             },
           },
@@ -84,6 +87,18 @@ function configuration({ edgesUs, density, counts }: OverviewData['density'], wo
       },
     },
   };
+}
+
+/** The flat top of each filled bin, with a gap where a bin is empty; `bins` says which bin a point belongs to. */
+function outline(edgesUs: readonly number[], density: readonly number[]): { readonly points: Point[]; readonly bins: readonly number[] } {
+  const points: Point[] = [];
+  const bins: number[] = [];
+  density.forEach((value, bin) => {
+    const y = value > 0 ? value : NaN;
+    points.push({ x: edgesUs[bin], y }, { x: edgesUs[bin + 1], y });
+    bins.push(bin, bin);
+  });
+  return { points, bins };
 }
 
 const powerOfTen = (value: number, round: (value: number) => number): number => 10 ** round(Math.log10(value) + (round === Math.floor ? 1e-9 : -1e-9));

@@ -15,6 +15,8 @@ export interface HeaderOptions {
 
 const WHOLE = 'whole';
 
+const BACKENDS: Readonly<Record<string, string>> = { ascend: 'Ascend', cuda: 'CUDA', rocm: 'ROCm', mtia: 'MTIA', cpu: 'CPU' };
+
 export function rankName(rank: RankSummary, words: Words): string {
   const name = rank.rank === undefined ? rank.label : words.t('view.rankNumber', { rank: rank.rank });
   return rank.group === '' ? name : `${rank.group} · ${name}`;
@@ -23,7 +25,9 @@ export function rankName(rank: RankSummary, words: Words): string {
 /** Name of the profile, and which rank and step of it is shown. */
 export function overviewHeader({ profile, rank, step, words, onRank, onStep, onTimeline }: HeaderOptions): HTMLElement {
   const steps = (rank.loaded?.steps ?? []).filter(({ source }) => source !== 'window');
-  const place = [rank.loaded?.backend ?? profile.backend, rank.loaded?.device, rank.loaded?.host].filter((part) => part !== undefined && part !== '').join(' · ');
+  const backend = rank.loaded?.backend ?? profile.backend ?? '';
+  const { device, host } = rank.loaded ?? {};
+  const place = [BACKENDS[backend] ?? backend, device === undefined ? '' : words.t('view.device', { device }), host ?? ''].filter((part) => part !== '').join(' · ');
   return h('header', { class: 'view-head' },
     h('div', { class: 'view-name' }, h('h1', { title: profile.path }, profile.name), h('span', { class: 'faint' }, place)),
     h('div', { class: 'view-tools' },

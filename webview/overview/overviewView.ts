@@ -64,7 +64,7 @@ export class OverviewView {
     const { rank: _rank, ...rest } = state;
     this.state = { ...rest, ...(rank === undefined ? {} : { rank: rank.id }) };
     if (rank === undefined || !rank.readable) {
-      this.show(h('div', { class: 'content' }, problemsBanner(profile.problems, this.words), h('p', { class: 'note' }, this.words.t('view.noRank'))));
+      this.show(h('div', { class: 'content' }, problemsBanner(profile.problems, profile.path, this.words), h('p', { class: 'note' }, this.words.t('view.noRank'))));
       return;
     }
     this.save();
@@ -137,7 +137,7 @@ export class OverviewView {
     });
     this.disposeContent();
     this.disposeContent = () => content.dispose();
-    fillElement(this.root, header, problemsBanner([...profile.problems, ...(rank.loaded?.problems ?? [])], words), content.element);
+    fillElement(this.root, header, problemsBanner([...profile.problems, ...(rank.loaded?.problems ?? [])], profile.path, words), content.element);
   }
 
   private fail(message: string, crashed: boolean): void {

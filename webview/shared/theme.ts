@@ -1,23 +1,26 @@
 /** Colours come from the theme's `--vscode-*` variables only; canvases read them here and draw again when they change. */
 
+/**
+ * VS Code turns only the first dot of a colour's id into a dash: `fuselens.family.norm` is `--vscode-fuselens-family.norm`.
+ * The spelling with dashes alone is tried as well, in case that changes.
+ */
+const FAMILY = 'fuselens-family';
+
 /** The value of a theme variable, such as `foreground` or `fuselens-family-norm`; `fallback` names another variable. */
 export function themeColour(name: string, fallback = 'foreground'): string {
   const style = getComputedStyle(document.documentElement);
-  const value = style.getPropertyValue(`--vscode-${name}`).trim();
-  return value === '' ? style.getPropertyValue(`--vscode-${fallback}`).trim() : value;
+  const value = (variable: string): string => {
+    const dotted = variable.startsWith(`${FAMILY}-`) ? style.getPropertyValue(`--vscode-${FAMILY}.${variable.slice(FAMILY.length + 1)}`).trim() : '';
+    return dotted === '' ? style.getPropertyValue(`--vscode-${variable}`).trim() : dotted;
+  };
+  return value(name) || value(fallback);
 }
 
-/**
- * A family's colour as CSS text. VS Code turns only the first dot of a colour's id into a dash, so the variable has a dot in
- * its name; the spelling with dashes is there in case that changes.
- */
-export const familyColour = (family: string): string => `var(--vscode-fuselens-family\\.${family}, var(--vscode-fuselens-family-${family}))`;
+/** A family's colour as CSS text. */
+export const familyColour = (family: string): string => `var(--vscode-${FAMILY}\\.${family}, var(--vscode-${FAMILY}-${family}))`;
 
 /** The same as a value, for canvases. */
-export function familyColourValue(family: string): string {
-  const style = getComputedStyle(document.documentElement);
-  return style.getPropertyValue(`--vscode-fuselens-family.${family}`).trim() || themeColour(`fuselens-family-${family}`);
-}
+export const familyColourValue = (family: string): string => themeColour(`${FAMILY}-${family}`);
 
 export const isHighContrast = (): boolean => document.body.classList.contains('vscode-high-contrast');
 

@@ -43,7 +43,7 @@ export async function copyProblems(context: CommandContext, argument: unknown): 
   await withSubject(context, argument, async ({ profile }) => {
     const summary = await profile.open();
     const problems = [...summary.problems, ...profile.rankSummaries().flatMap(({ loaded }) => loaded?.problems ?? [])];
-    await vscode.env.clipboard.writeText(problems.map(problemLine).join('\n'));
+    await vscode.env.clipboard.writeText(problems.map((problem) => problemLine(problem, profile.path)).join('\n'));
     vscode.window.setStatusBarMessage(problems.length === 0 ? vscode.l10n.t('FuseLens: no problems to copy') : vscode.l10n.t('FuseLens: copied'), 2000);
   });
 }

@@ -20,7 +20,7 @@ export async function openPath(context: CommandContext, file: string): Promise<P
     } else {
       // A folder that is a profiler's but has nothing to read yet: its problem says what to do.
       const problem = summary.problems.find(({ severity }) => severity === 'error') ?? summary.problems[0];
-      void vscode.window.showWarningMessage(problem === undefined ? vscode.l10n.t('{0} holds no rank that can be read.', profile.name) : problemLine(problem));
+      void vscode.window.showWarningMessage(problem === undefined ? vscode.l10n.t('{0} holds no rank that can be read.', profile.name) : problemLine(problem, profile.path));
     }
     return profile;
   } catch (error) {

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Problem, ProfileSummary, RankSummary, StepSummary } from '../../protocol/engine';
+import { withinProfile } from '../../protocol/problemPlace';
 import { renderProblem } from '../../protocol/text';
 import type { Profile } from '../profile';
 import { formatBytes, sentenceOf, translate } from '../sentences';
@@ -51,7 +52,7 @@ export function profileChildren(profile: Profile, summary: ProfileSummary): Prof
 export function unreadableReason(profile: Profile, rank: RankSummary): string {
   const problems = profile.summary?.problems ?? [];
   const problem = problems.find(({ where }) => rank.id !== '' && where.includes(rank.id)) ?? problems.find(({ where }) => where.includes(rank.label)) ?? (problems.length === 1 ? problems[0] : undefined);
-  return problem === undefined ? vscode.l10n.t('This rank cannot be read.') : renderProblem(problem, translate).message;
+  return problem === undefined ? vscode.l10n.t('This rank cannot be read.') : renderProblem(withinProfile(problem, profile.path), translate).message;
 }
 
 export function rankChildren(profile: Profile, rank: RankSummary): ProfileNode[] {
@@ -64,7 +65,7 @@ export function rankChildren(profile: Profile, rank: RankSummary): ProfileNode[]
 }
 
 export function problemChildren(node: Extract<ProfileNode, { kind: 'problems' }>): ProfileNode[] {
-  return node.problems.map((problem) => ({ kind: 'problem', profile: node.profile, problem, owner: node.rank?.id ?? '' }));
+  return node.problems.map((problem) => ({ kind: 'problem', profile: node.profile, problem: withinProfile(problem, node.profile.path), owner: node.rank?.id ?? '' }));
 }
 
 const SEVERITY_ICON: Readonly<Record<Problem['severity'], vscode.ThemeIcon>> = {
@@ -86,7 +87,7 @@ export function treeItem(node: ProfileNode, isActive: (profile: Profile) => bool
       case 'profile': return profileItem(node.profile, isActive(node.profile));
       case 'group': return row(node.group === '' ? vscode.l10n.t('Other ranks') : node.group, Expanded, { icon: 'folder' });
       case 'rank': return rankItem(node.profile, node.rank);
-      case 'step': return row(node.step.source === 'window' ? vscode.l10n.t('Whole recording') : node.step.name, None, { icon: 'circle-small', description: formatDuration(node.step.durationNs), context: 'step' });
+      case 'step': return row(node.step.source === 'window' ? vscode.l10n.t('Whole recording') : node.step.name, None, { icon: 'circle-small', context: 'step', ...(Number.isFinite(node.step.durationNs) ? { description: formatDuration(node.step.durationNs) } : {}) });
       case 'problems': return row(vscode.l10n.t('Problems ({0})', node.problems.length), Collapsed, { icon: problemsIcon(node.problems), context: 'problems' });
       case 'problem': return problemItem(node.problem);
       case 'effect': return row(node.effect, None, { icon: 'arrow-small-right', tooltip: node.effect, context: 'effect' });
@@ -160,9 +161,6 @@ const FORMAT_NAMES: Readonly<Record<string, string>> = {
 const formatName = (format: string): string => FORMAT_NAMES[format] ?? format;
 
 function formatDuration(ns: number): string {
-  if (!Number.isFinite(ns)) {
-    return '–';
-  }
   const milliseconds = ns / 1e6;
   return milliseconds >= 1000 ? `${(milliseconds / 1000).toFixed(3)} s` : `${milliseconds.toFixed(milliseconds < 10 ? 2 : 1)} ms`;
 }

@@ -14,6 +14,7 @@ export const viewMessages: Readonly<Record<string, string>> = {
   'view.step': 'Step',
   'view.rankNumber': 'Rank {rank}',
   'view.rankUnreadable': '{name} (cannot be read)',
+  'view.device': 'device {device}',
   'view.wholeRecording': 'Whole recording',
   'view.noRank': 'No rank of this profile can be read.',
   'view.noKernels': 'No device kernels were recorded here, so there is nothing to measure: the profile holds host activity only.',

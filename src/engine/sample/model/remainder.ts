@@ -1,4 +1,4 @@
-import { Random } from '../random';
+import type { Random } from '../random';
 import type { Targets } from '../targets';
 import type { Kernel } from './kernel';
 

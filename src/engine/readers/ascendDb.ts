@@ -3,14 +3,14 @@
  * `analysis.db` beside them. Gives the same columns as the text export of the same run. Tables and columns are taken by
  * name; what a schema lacks is left unknown. Times are integer ns in the file, except in PYTORCH_API, where they are text.
  */
-import { DeviceFlag, HostKind, type Coverage, type DeviceEvents, type HostEvents, type RankData, type StepInfo } from '../profile/columns';
-import { positionsOf, startOrder } from '../profile/eventOrder';
+import { HostKind, type Coverage, type RankData, type StepInfo } from '../profile/columns';
 import { StringTable } from '../profile/strings';
 import { readAnalysis, type AnalysisTables } from './ascendDbAnalysis';
 import { readFacts, readMemory, readRankIdentity } from './ascendDbContext';
 import { readDeviceTables, type DatabaseDevice } from './ascendDbDevice';
 import { readHostTables, type DatabaseHost } from './ascendDbHost';
-import { assignSteps, linkForward, operatorParents, readSteps } from './ascendDbLinks';
+import { linkEvents, stepsOf, type LinkedEvents } from './ascendDbLinks';
+import { reportShortSteps } from './ascendSteps';
 import type { ReaderContext } from './reader';
 import { bigintOf, DatabaseStrings, openDatabase, SqliteTables } from './sqliteTables';
 
@@ -33,16 +33,17 @@ export async function readAscendDb(context: ReaderContext, input: DatabaseInput)
     const baseNs = earliest(tables);
     const device = readDeviceTables(tables, names, strings, baseNs);
     const host = readHostTables(tables, names, strings, baseNs);
-    const steps = readSteps(tables, baseNs);
+    const linked = linkEvents(device, host, strings);
+    const steps = stepsOf(tables, linked, strings, baseNs);
+    reportShortSteps(problems, file, linked.deviceEvents, steps);
     const identity = readRankIdentity(tables);
     const memory = readMemory(tables, names, baseNs);
     const facts = await readFacts(context, input.path, tables);
     const analysis = await readAnalysisBeside(context, input.path);
     report(context, file, device, host, steps);
-    const joined = joinEvents(device, host, steps);
     return {
       backend: 'ascend', rank: identity.rank ?? input.rank, device: identity.device ?? onlyDevice(device), host: identity.host, baseNs, strings,
-      ...joined, streams: device.streams.list, threads: host.threads, steps, coverage: coverageOf(joined, device, steps),
+      ...linked, streams: device.streams.list, threads: host.threads, steps, coverage: coverageOf(linked, device, steps),
       detailSource: { kind: 'none' }, deviceDetailSource: { kind: 'none' }, memory, facts, ...analysis,
     };
   } finally {
@@ -67,31 +68,6 @@ function earliest(tables: SqliteTables): bigint {
   return base ?? 0n;
 }
 
-function joinEvents(device: DatabaseDevice, host: DatabaseHost, steps: readonly StepInfo[]): { readonly deviceEvents: DeviceEvents; readonly hostEvents: HostEvents } {
-  const hostOrder = startOrder(host.events.columns.startNs, host.events.count, host.events.columns.durationNs);
-  const hostAt = positionsOf(hostOrder);
-  const hostEvents = host.events.finish(hostOrder);
-  linkForward(hostEvents);
-  const parents = operatorParents(hostEvents);
-
-  const { columns } = device.events;
-  for (let row = 0; row < device.events.count; row++) {
-    const launch = host.launches.get(device.connections[row]);
-    const operator = host.operators.get(device.connections[row]);
-    columns.launch[row] = launch === undefined ? -1 : hostAt[launch];
-    columns.op[row] = operator === undefined ? -1 : hostAt[operator];
-    for (let op = columns.op[row]; op >= 0; op = parents[op]) {
-      if (hostEvents.forward[op] >= 0) {
-        columns.flags[row] |= DeviceFlag.Backward;
-        break;
-      }
-    }
-  }
-  const deviceEvents = device.events.finish(startOrder(columns.startNs, device.events.count));
-  assignSteps(deviceEvents, hostEvents, steps);
-  return { deviceEvents, hostEvents };
-}
-
 async function readAnalysisBeside(context: ReaderContext, path: string): Promise<AnalysisTables> {
   const { port } = context;
   const beside = port.join(port.dirname(path), 'analysis.db');
@@ -114,14 +90,14 @@ function report({ problems }: ReaderContext, file: string, device: DatabaseDevic
   if (host.events.count === 0) {
     problems.add('database-no-host', file, { severity: 'info' });
   }
-  if (steps.length === 0) {
+  if (steps.every((step) => step.source !== 'profiler')) {
     problems.add('database-no-steps', file, { severity: 'info' });
   }
 }
 
-function coverageOf({ deviceEvents, hostEvents }: { readonly deviceEvents: DeviceEvents; readonly hostEvents: HostEvents }, device: DatabaseDevice, steps: readonly StepInfo[]): Coverage {
+function coverageOf({ deviceEvents, hostEvents }: LinkedEvents, device: DatabaseDevice, steps: readonly StepInfo[]): Coverage {
   return {
-    stepIds: steps.length > 0,
+    stepIds: steps.some((step) => step.source === 'profiler'),
     streams: device.streams.list.some((stream) => stream.stream !== undefined),
     shapes: deviceEvents.shapes.some((id) => id !== 0),
     types: deviceEvents.type.some((id) => id !== 0),

@@ -1,7 +1,9 @@
 /** What an Ascend database says besides events: memory, who and where the rank is, versions. */
 import type { MemorySeries } from '../profile/columns';
+import { StringTable } from '../profile/strings';
+import { INFO_NAME, readRankInfo } from './ascendInfo';
 import type { ReaderContext } from './reader';
-import { idOf, numberOf, textOf, type DatabaseStrings, type SqliteTables } from './sqliteTables';
+import { DatabaseStrings, idOf, numberOf, textOf, type SqliteTables } from './sqliteTables';
 
 /** Memory over time by component and device. `APP` (the whole process) is known only as reserved. */
 export function readMemory(tables: SqliteTables, names: DatabaseStrings, baseNs: bigint): readonly MemorySeries[] {
@@ -26,7 +28,16 @@ export function readMemory(tables: SqliteTables, names: DatabaseStrings, baseNs:
       }
     }
   }
-  return [...series.values()].map(({ component, device, rows }) => ({
+  if (tables.has('NPU_MODULE_MEM', 'moduleId', 'timestampNs', 'totalReserved')) {
+    const modules = new DatabaseStrings(tables, 'ENUM_MODULE', new StringTable(), 'name');
+    const columns = tables.select('NPU_MODULE_MEM', ['totalReserved', 'moduleId', 'deviceId'], 'm');
+    for (const [time, reserved, module, device] of tables.rows('NPU_MODULE_MEM', `SELECT m.timestampNs - ?, ${columns} FROM NPU_MODULE_MEM m ORDER BY m.timestampNs`, [baseNs])) {
+      add(`module: ${modules.text(module)}`, idOf(device), [numberOf(time), NaN, numberOf(reserved), NaN]);
+    }
+  }
+  // Most modules never hold anything.
+  const used = [...series.values()].filter(({ rows }) => rows.some((value, i) => i % 4 !== 0 && value > 0));
+  return used.map(({ component, device, rows }) => ({
     component, device, timeNs: every4th(rows, 0), allocatedBytes: every4th(rows, 1), reservedBytes: every4th(rows, 2), activeBytes: every4th(rows, 3),
   }));
 }
@@ -49,7 +60,7 @@ export function readRankIdentity(tables: SqliteTables): RankIdentity {
 }
 
 /** Short facts: chip, schema, and what `profiler_info*.json` says about level and versions. */
-export async function readFacts(context: ReaderContext, path: string, tables: SqliteTables): Promise<Readonly<Record<string, string>>> {
+export async function readFacts({ port }: ReaderContext, path: string, tables: SqliteTables): Promise<Readonly<Record<string, string>>> {
   const facts: Record<string, string> = {};
   if (tables.has('NPU_INFO', 'name')) {
     facts['chip'] = [...new Set([...tables.rows('NPU_INFO', 'SELECT name FROM NPU_INFO')].map(([name]) => textOf(name)))].join(', ');
@@ -61,24 +72,12 @@ export async function readFacts(context: ReaderContext, path: string, tables: Sq
       }
     }
   }
-  return { ...facts, ...(await profilerInfo(context, path)) };
-}
-
-/** `profiler_info[_<rank>].json` in the folder above `ASCEND_PROFILER_OUTPUT`. */
-async function profilerInfo({ port }: ReaderContext, path: string): Promise<Readonly<Record<string, string>>> {
-  const folder = port.dirname(port.dirname(path));
-  const entry = (await port.list(folder)).find(({ name }) => /^profiler_info(_\d+)?\.json$/.test(name));
-  if (entry === undefined) {
-    return {};
+  // The rank's folder is the one above `ASCEND_PROFILER_OUTPUT`; a database that was moved may lie in it.
+  for (const folder of [port.dirname(path), port.dirname(port.dirname(path))]) {
+    const entries = await port.list(folder);
+    if (entries.some(({ name }) => INFO_NAME.test(name))) {
+      return { ...facts, ...(await readRankInfo(port, folder, entries)).facts };
+    }
   }
-  try {
-    const info = JSON.parse(new TextDecoder().decode(await port.read(port.join(folder, entry.name), 0, 1024 * 1024))) as Readonly<Record<string, unknown>>;
-    const config = (info['config'] ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
-    const level = config['experimental_config']?.['_profiler_level'];
-    const facts = { level, torch_npu: info['torch_npu_version'], cann: info['cann_version'], record_shapes: config['common_config']?.['record_shapes'], with_stack: config['common_config']?.['with_stack'] };
-    return Object.fromEntries(Object.entries(facts).flatMap(([key, value]) => (typeof value === 'string' || typeof value === 'boolean' ? [[key, String(value)]] : [])));
-  } catch {
-    // A file of metadata never decides whether a profile opens.
-    return {};
-  }
+  return facts;
 }

@@ -11,6 +11,8 @@ export interface DatabaseHost {
   readonly launches: ReadonlyMap<number, number>;
   /** Connection id → row of the operator that caused it. */
   readonly operators: ReadonlyMap<number, number>;
+  /** Row → the connection that an enqueue shares with its dequeue. */
+  readonly queueIds: ReadonlyMap<number, number>;
 }
 
 /** `ENUM_API_TYPE`; the ids are the same in every schema seen, the table itself may be absent. */
@@ -36,6 +38,8 @@ class HostReader {
   private readonly launches = new Map<number, number>();
   /** Operators by the id that `CONNECTION_IDS` spreads over several connections. */
   private readonly operatorsById = new Map<number, number>();
+  /** Enqueues and dequeues by their own id; what they share is the connection behind it. */
+  private readonly queueById = new Map<number, number>();
   private readonly stacks: ReadonlyMap<number, number>;
 
   constructor(
@@ -65,6 +69,8 @@ class HostReader {
       const id = idOf(connection);
       if (id >= 0 && kind === HostKind.Operator) {
         this.operatorsById.set(id, row);
+      } else if (id >= 0 && (kind === HostKind.Enqueue || kind === HostKind.Dequeue)) {
+        this.queueById.set(id, row);
       }
     }
   }
@@ -114,17 +120,22 @@ class HostReader {
 
   finish(): DatabaseHost {
     const operators = new Map<number, number>();
+    const queueIds = new Map<number, number>();
     if (this.tables.has('CONNECTION_IDS', 'id', 'connectionId')) {
       for (const [id, connection] of this.tables.rows('CONNECTION_IDS', 'SELECT id, connectionId FROM CONNECTION_IDS')) {
         const row = this.operatorsById.get(idOf(id));
         const key = idOf(connection);
+        const queued = this.queueById.get(idOf(id));
+        if (queued !== undefined && key >= 0) {
+          queueIds.set(queued, key);
+        }
         // Forward and backward operator share one more connection; kernels never carry that one.
         if (row !== undefined && key >= 0 && !operators.has(key)) {
           operators.set(key, row);
         }
       }
     }
-    return { events: this.events, threads: this.threads, launches: this.launches, operators };
+    return { events: this.events, threads: this.threads, launches: this.launches, operators, queueIds };
   }
 
   private add(start: SqlValue, duration: SqlValue, name: number, kind: HostKind, thread: SqlValue): number {

@@ -3,12 +3,15 @@
  * ns since the start of the session; relative time 0 is that start. Schemas differ by version, so tables and columns are
  * taken by name. A kernel's launch is the CUDA call with the same correlation id in the same process.
  */
+import { linkForward } from '../links/forward';
+import { Nesting } from '../links/nesting';
 import { HostKind, type Coverage, type RankData } from '../profile/columns';
 import { positionsOf, startOrder } from '../profile/eventOrder';
 import { StringTable } from '../profile/strings';
 import { readNsysDevice } from './nsysDevice';
 import { readNsysHost } from './nsysHost';
-import { enclosingRanges, stepsOfRanges } from './nsysRanges';
+import { extent } from './ascendDbLinks';
+import { stepsOfRanges } from './nsysRanges';
 import type { ReaderContext } from './reader';
 import { bigintOf, DatabaseStrings, openDatabase, SqliteTables, textOf } from './sqliteTables';
 
@@ -38,18 +41,19 @@ export async function readNsys(context: ReaderContext, input: NsysInput): Promis
     const hostOrder = startOrder(host.events.columns.startNs, host.events.count, host.events.columns.durationNs);
     const hostAt = positionsOf(hostOrder);
     const hostEvents = host.events.finish(hostOrder);
-    const ranges = enclosingRanges(hostEvents);
+    const ranges = Nesting.build(hostEvents, host.threads.length, (kind) => kind === HostKind.Operator || kind === HostKind.Annotation);
+    hostEvents.forward.set(linkForward(hostEvents, strings, ranges) ?? []);
     const { columns } = device.events;
     for (let row = 0; row < device.events.count; row++) {
       const launch = host.launches.get(device.correlations[row]);
       columns.launch[row] = launch === undefined ? -1 : hostAt[launch];
-      columns.op[row] = launch === undefined ? -1 : ranges[hostAt[launch]];
+      columns.op[row] = launch === undefined ? -1 : ranges.innermost(hostEvents.thread[hostAt[launch]], hostEvents.startNs[hostAt[launch]]);
     }
     const deviceEvents = device.events.finish(startOrder(columns.startNs, device.events.count));
-    const steps = stepsOfRanges(hostEvents, deviceEvents, strings);
+    const steps = stepsOfRanges(hostEvents, deviceEvents, strings, extent(deviceEvents));
     const { start, ...facts } = readFacts(tables);
     const coverage: Coverage = {
-      stepIds: steps.length > 0, streams: true, shapes: false, types: false, hostOperators: hostEvents.kind.includes(HostKind.Operator),
+      stepIds: steps.some((step) => step.source === 'profiler'), streams: true, shapes: false, types: false, hostOperators: hostEvents.kind.includes(HostKind.Operator),
       launches: deviceEvents.launch.some((row) => row >= 0), pythonFrames: false, callStacks: hostEvents.stack.some((id) => id !== 0),
     };
     return {

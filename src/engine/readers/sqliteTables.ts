@@ -118,9 +118,9 @@ export class DatabaseStrings {
   private readonly values = new Map<number, string>();
   private readonly interned = new Map<number, number>();
 
-  constructor(tables: SqliteTables, table: string, private readonly strings: StringTable) {
-    if (tables.has(table, 'id', 'value')) {
-      for (const [id, value] of tables.rows(table, `SELECT id, value FROM "${table}"`)) {
+  constructor(tables: SqliteTables, table: string, private readonly strings: StringTable, column = 'value') {
+    if (tables.has(table, 'id', column)) {
+      for (const [id, value] of tables.rows(table, `SELECT id, "${column}" FROM "${table}"`)) {
         this.values.set(numberOf(id), textOf(value));
       }
     }

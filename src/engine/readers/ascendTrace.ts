@@ -66,7 +66,7 @@ export async function readAscendTrace(context: ReaderContext, path: string, stri
   const flows = { torchToNpu: flatFlows(events.flows.torchToNpu), hostToDevice: flatFlows(events.flows.hostToDevice) };
   const host = buildHost(slices, events.lanes, strings);
   const device = buildDevice(slices, events.lanes, strings);
-  const { indirect } = linkTrace(device, host, events.lanes, flows);
+  const { indirect } = linkTrace(device, host, events.lanes, strings, flows);
   if (indirect > 0) {
     context.problems.add('ascend-links-by-queue', file, { severity: 'info', count: indirect, args: { file } });
   }

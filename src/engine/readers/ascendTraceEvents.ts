@@ -225,7 +225,18 @@ export class AscendTraceEvents implements TraceVisitor {
   }
 }
 
-/** Frames joined by `;` alone, whatever line breaks the writer put behind it, so that all exports spell a stack alike. */
+const decoder = new TextDecoder('utf-8');
+const encoder = new TextEncoder();
+
+/**
+ * Frames joined by `;` alone, whatever line breaks the writer put behind it, so that all exports spell a stack alike. The
+ * escaped breaks go first: before a path they would make lenient decoding take the whole text as Windows paths.
+ */
 function decodeStack(bytes: Uint8Array, start: number, end: number): string {
-  return decodeText(bytes, start, end).replace(/;\s+/g, ';');
+  const text = decoder.decode(bytes.subarray(start, end)).replaceAll(';\\r\\n', ';').replaceAll(';\\n', ';');
+  if (!text.includes('\\')) {
+    return text;
+  }
+  const rest = encoder.encode(text);
+  return decodeText(rest, 0, rest.length);
 }

@@ -1,11 +1,12 @@
 /**
  * Device event ↔ launching call ↔ framework operator, from the flows of an Ascend trace:
- * `async_npu` (operator → kernel, both ends at the exact start of a slice), `HostToDevice` (CANN call → kernel, several ends
- * may share an id). Where `async_npu` lacks a kernel ("Failed to get acl to npu flow events"), the launch's moment leads
+ * `async_npu` (operator → kernel, both ends at the exact start of a slice), `HostToDevice` (from inside a CANN call → kernel,
+ * several ends may share an id). Where `async_npu` lacks a kernel ("Failed to get acl to npu flow events"), the launch's moment leads
  * through the task queue to the operator: dequeue → enqueue by correlation → innermost operator round the enqueue.
  */
-import { HostKind, type DeviceEvents } from '../profile/columns';
+import { HostKind } from '../profile/columns';
 import { Nesting } from '../links/nesting';
+import type { StringTable } from '../profile/strings';
 import type { LaneRegistry } from './ascendLanes';
 import { StartIndex } from './ascendStarts';
 import type { FlatFlows } from './ascendTrace';
@@ -17,7 +18,7 @@ export interface LinkCounts {
   readonly indirect: number;
 }
 
-export function linkTrace(device: TraceDevice, host: TraceHost, lanes: LaneRegistry, flows: { readonly torchToNpu: FlatFlows; readonly hostToDevice: FlatFlows }): LinkCounts {
+export function linkTrace(device: TraceDevice, host: TraceHost, lanes: LaneRegistry, strings: StringTable, flows: { readonly torchToNpu: FlatFlows; readonly hostToDevice: FlatFlows }): LinkCounts {
   const { events } = device;
   const deviceStarts = new StartIndex(events.startNs, device.lane, range(events.count));
   const operators = startsOf(host, (kind) => kind === HostKind.Operator || kind === HostKind.Annotation);
@@ -28,7 +29,8 @@ export function linkTrace(device: TraceDevice, host: TraceHost, lanes: LaneRegis
     }
   });
 
-  const calls = startsOf(host, (kind) => kind === HostKind.Runtime);
+  const calls = Nesting.build(host.events, host.threads.length, (kind) => kind === HostKind.Runtime);
+  const isRuntimeCall = runtimeCalls(host, strings);
   const queue = new QueuePath(host, lanes);
   let indirect = 0;
   followFlows(flows.hostToDevice, (start, end) => {
@@ -39,7 +41,7 @@ export function linkTrace(device: TraceDevice, host: TraceHost, lanes: LaneRegis
     const lane = flows.hostToDevice.lane[start];
     const time = flows.hostToDevice.timeNs[start];
     const thread = queue.threadOf(lane);
-    const call = calls.find(host.threadOfLane[lane], time);
+    const call = launchingCall(calls, host.threadOfLane[lane], time, isRuntimeCall);
     // Level0 drops the calls but keeps their flows: the queue event round that moment stands for the launch.
     events.launch[kernel] = call >= 0 ? call : queue.carrier(thread, time);
     if (events.op[kernel] < 0) {
@@ -48,12 +50,6 @@ export function linkTrace(device: TraceDevice, host: TraceHost, lanes: LaneRegis
     }
   });
   return { indirect };
-}
-
-/** Copies launch and operator of `from`'s row to a row of another table of the same events. */
-export function copyLinks(from: DeviceEvents, row: number, to: { readonly launch: Int32Array; readonly op: Int32Array }, target: number): void {
-  to.launch[target] = from.launch[row];
-  to.op[target] = from.op[row];
 }
 
 /** Calls `visit` for every end of a flow with the start of the same id that was met last before it in the file, or at all. */
@@ -70,6 +66,28 @@ function followFlows(flows: FlatFlows, visit: (start: number, end: number) => vo
       visit(start, i);
     }
   }
+}
+
+/**
+ * The call round the flow's start: `Node@launch`, `Hccl@…` or a copy call, which the database names too, rather than the
+ * `Runtime@…` call that Level2 shows inside it.
+ */
+function launchingCall(calls: Nesting, thread: number, timeNs: number, isRuntimeCall: (row: number) => boolean): number {
+  const call = calls.findEnclosing(thread, timeNs, (row) => !isRuntimeCall(row));
+  return call >= 0 ? call : calls.innermost(thread, timeNs);
+}
+
+function runtimeCalls(host: TraceHost, strings: StringTable): (row: number) => boolean {
+  const known = new Map<number, boolean>();
+  return (row) => {
+    const name = host.events.name[row];
+    let is = known.get(name);
+    if (is === undefined) {
+      is = strings.get(name).startsWith('Runtime@');
+      known.set(name, is);
+    }
+    return is;
+  };
 }
 
 function startsOf(host: TraceHost, wanted: (kind: number) => boolean): StartIndex {

@@ -128,6 +128,26 @@ export class Workbench {
     await this.page.locator('.notification-list-item', { hasText: text }).first().waitFor({ timeout: WAIT_MS });
   }
 
+  /** Waits until a canvas shows colours, not only greys: what it draws took its colours from the theme. */
+  async coloured(frame: Frame, selector: string): Promise<void> {
+    // Text, since it runs in the page, where the types of this file mean nothing.
+    const count = `(() => {
+      const canvas = document.querySelector(${JSON.stringify(selector)});
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        count += Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60 ? 1 : 0;
+      }
+      return count / (data.length / 4);
+    })()`;
+    const deadline = Date.now() + WAIT_MS;
+    let share = 0;
+    while ((share = await frame.evaluate<number>(count)) < 0.02) {
+      assert.ok(Date.now() < deadline, `only ${(share * 100).toFixed(2)} % of ${selector} has a colour`);
+      await this.page.waitForTimeout(200);
+    }
+  }
+
   /** Changes the theme of the open window, as a user does (a change of the settings file is not seen while it runs). */
   async setTheme(theme: Theme): Promise<void> {
     const [, label, wears] = THEMES[theme];

@@ -38,6 +38,8 @@ export interface CountTotal {
 export interface StreamFigures {
   readonly device: string | null;
   readonly stream: string | null;
+  /** How the profiler calls it: streams without a number (communication groups) are told apart by it. */
+  readonly label?: string;
   readonly count: number;
   readonly totalUs: number;
   readonly busyUs: number | null;

@@ -44,7 +44,7 @@ const report = shape({
     }),
     lanes: shape(lanes),
     split: shape({ compute: countTotal, communication: countTotal, memcpy: countTotal, memset: countTotal }),
-    streams: each(shape({ device: orNull(text), stream: orNull(text), count, totalUs: time, busyUs: orNull(time), idleUs: orNull(time), firstUs: orNull(number), lastUs: orNull(number) })),
+    streams: each(shape({ device: orNull(text), stream: orNull(text), label: text, count, totalUs: time, busyUs: orNull(time), idleUs: orNull(time), firstUs: orNull(number), lastUs: orNull(number) })),
     families: each(shape({ family: oneOf(...FAMILIES), count, totalUs: time })),
     topKernels: each(shape({ name: text, type: text, count, totalUs: time })),
     steps: each(shape({ name: text, startUs: orNull(number), durationUs: orNull(time), kernels: count, ...lanes })),

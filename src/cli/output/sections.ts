@@ -1,6 +1,7 @@
 import type { OverviewData } from '../../protocol/overview';
 import type { AnalyzeReport, LaneFigures, RankReport } from '../../protocol/report';
 import { text, type Translate } from '../../protocol/text';
+import { readableName } from './kernelName';
 import { formatCount, formatShare, formatTime, shareOf, UNKNOWN } from './numbers';
 
 /** A report as titled tables, before anyone decides how they look: terminal, Markdown and HTML all draw these. */
@@ -79,7 +80,7 @@ export class SectionBuilder {
 
   kernels({ kernels }: RankReport, overview: OverviewData): Section {
     const row = (name: string, value: string): SectionRow => ({ cells: [this.say(`figureName.${name}`), value], about: this.say(`figure.${name}`) });
-    const longest = overview.longest === null ? formatTime(kernels.maxUs) : `${formatTime(overview.longest.durationUs)}  ${overview.longest.name}`;
+    const longest = overview.longest === null ? formatTime(kernels.maxUs) : `${formatTime(overview.longest.durationUs)}  ${readableName(overview.longest.name)}`;
     return {
       id: 'kernels', title: this.say('report.kernels'), notes: [],
       columns: [left(this.say('report.figure')), left(this.say('report.value'), true)],
@@ -114,7 +115,7 @@ export class SectionBuilder {
       rows: kernels.slice(0, this.topKernels).map((kernel) => ({
         cells: [
           formatCount(kernel.count), formatTime(kernel.totalUs), formatShare(shareOf(kernel.totalUs, report.kernels.totalUs)), formatTime(kernel.meanUs), this.say(`family.${kernel.family}`),
-          kernel.name,
+          readableName(kernel.name),
         ],
       })),
     };
@@ -123,9 +124,9 @@ export class SectionBuilder {
   streams({ streams }: RankReport): Section {
     return {
       id: 'streams', title: this.say('figureName.streams'), notes: [],
-      columns: [left(this.say('report.device')), left(this.say('report.stream')), right(this.say('figureName.count')), right(this.say('report.kernelTime')), right(this.say('report.busy')), right(this.say('figureName.idleUs'))],
+      columns: [left(this.say('report.device')), left(this.say('report.stream'), true), right(this.say('figureName.count')), right(this.say('report.kernelTime')), right(this.say('report.busy')), right(this.say('figureName.idleUs'))],
       rows: streams.map((stream) => ({
-        cells: [stream.device ?? UNKNOWN, stream.stream ?? UNKNOWN, formatCount(stream.count), formatTime(stream.totalUs), formatTime(stream.busyUs), formatTime(stream.idleUs)],
+        cells: [stream.device ?? UNKNOWN, stream.stream ?? stream.label ?? UNKNOWN, formatCount(stream.count), formatTime(stream.totalUs), formatTime(stream.busyUs), formatTime(stream.idleUs)],
       })),
     };
   }

@@ -65,7 +65,7 @@ function assumptions(data: RankData, selection: Selection, step: number | undefi
   } else if (data.steps.length === 0 || data.steps.every((s) => s.source === 'window')) {
     list.push({ code: 'assumption.no-steps' });
   } else {
-    list.push({ code: 'assumption.whole-recording', args: { steps: data.steps.length } });
+    list.push(data.steps.length === 1 ? { code: 'assumption.one-step' } : { code: 'assumption.whole-recording', args: { steps: data.steps.length } });
   }
   if (!coverage.streams) {
     list.push({ code: 'assumption.no-streams' });

@@ -50,6 +50,7 @@ export function streamFigures(events: DeviceEvents, selection: Selection, stream
   return streams.flatMap((info, i) => used[i] === 0 ? [] : [{
     device: info.device === undefined ? null : String(info.device),
     stream: info.stream ?? null,
+    label: info.label,
     count: count[i],
     totalUs: totalNs[i] / 1000,
     busyUs: microseconds(Number.isNaN(firstNs[i]) ? NaN : busyNs[i]),

@@ -76,6 +76,7 @@ export const figureMessages: Readonly<Record<string, string>> = {
 
   'assumption.no-steps': 'No step was recorded, so the figures cover the whole recording.',
   'assumption.whole-recording': 'The figures cover the whole recording with its {steps} steps and what lies between them.',
+  'assumption.one-step': 'The figures cover the whole recording, which holds one step.',
   'assumption.step-profiler': 'The step is one the profiler marked; kernels belong to the step that launched them.',
   'assumption.step-optimizer': 'No step was marked, so steps were taken from the optimizer\'s calls.',
   'assumption.step-window': 'No step was marked, so the whole recording is taken as one step.',

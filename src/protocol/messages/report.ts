@@ -1,7 +1,7 @@
 /** Words of the reports that the command line writes: headings and column titles. */
 export const reportMessages: Readonly<Record<string, string>> = {
   'report.title': 'FuseLens report: {name}',
-  'report.summary': '{format} · {ranks} ranks · {kernels} kernels',
+  'report.summary': '{format} · ranks: {ranks} · kernels: {kernels}',
   'report.ranks': 'Ranks',
   'report.rank': 'Rank',
   'report.rankNumber': 'rank {rank}',
@@ -10,7 +10,7 @@ export const reportMessages: Readonly<Record<string, string>> = {
   'report.part': 'Part',
   'report.time': 'Time',
   'report.shareOfSpan': 'Of span',
-  'report.kernels': 'Kernels',
+  'report.kernels': 'Kernel durations',
   'report.figure': 'Figure',
   'report.value': 'Value',
   'report.families': 'Kernel families',

@@ -23,6 +23,7 @@ export function readableName(name: string): string {
 
 const WRAPPERS = /^(\w*elementwise\w*|reduce_kernel|multi_tensor_apply_kernel)</;
 const FUNCTOR = /\b\w+(?:Functor\w*|_kernel_cuda|_cuda_kernel|_kernel_impl|Ops|_functor|KernelImpl|KernelImplInternal|_scalar)\b/g;
+const KERNEL = /\b\w+_kernel\b/g;
 /** Functors that only adapt another one. */
 const ADAPTERS = /^(gpu_kernel_impl\w*|BinaryFunctor|[AB]UnaryFunctor|gpu_index_kernel)$/;
 
@@ -32,6 +33,7 @@ function functorOf(name: string): string | undefined {
   if (wrapper === undefined) {
     return undefined;
   }
-  const functor = [...name.matchAll(FUNCTOR)].map(([found]) => found).find((found) => !ADAPTERS.test(found));
+  const inside = name.slice(wrapper.length);
+  const functor = [FUNCTOR, KERNEL].flatMap((pattern) => [...inside.matchAll(pattern)].map(([found]) => found)).find((found) => !ADAPTERS.test(found));
   return functor === undefined ? undefined : `${wrapper}<… ${functor} …>`;
 }

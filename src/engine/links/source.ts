@@ -20,7 +20,9 @@ type Rank = Pick<RankData, 'hostEvents' | 'deviceEvents' | 'threads' | 'strings'
 /** Undefined when the kernel has no launch or no frame can be found. */
 export function sourceOf(rank: Rank, kernel: number): KernelSource | undefined {
   const launch = rank.deviceEvents.launch[kernel];
-  return launch < 0 ? undefined : sourceOfHost(rank, launch);
+  const op = rank.deviceEvents.op[kernel];
+  // Under a task queue (torch_npu) the launch lies on a thread of its own, without frames; the operator has them.
+  return (launch < 0 ? undefined : sourceOfHost(rank, launch)) ?? (op < 0 ? undefined : sourceOfHost(rank, op));
 }
 
 /** The same for any host event. */
@@ -53,11 +55,9 @@ export function callStackOf(rank: Rank, kernel: number): CallStackSource | undef
   const launch = rank.deviceEvents.launch[kernel];
   const host = rank.hostEvents;
   const linked = rank.deviceEvents.op[kernel];
-  const at = launch >= 0 ? launch : linked;
-  if (at < 0) {
-    return undefined;
-  }
-  const op = operatorsOf(rank).findEnclosing(host.thread[at], host.startNs[at], row => host.stack[row] !== 0);
+  const enclosing = (at: number): number => (at < 0 ? -1 : operatorsOf(rank).findEnclosing(host.thread[at], host.startNs[at], row => host.stack[row] !== 0));
+  const atLaunch = enclosing(launch);
+  const op = atLaunch >= 0 ? atLaunch : enclosing(linked);
   if (op < 0) {
     return undefined;
   }

@@ -99,30 +99,30 @@ export class AscendTraceEvents implements TraceVisitor {
     }
     block.detailAt[row] = event.bytesAt + event.argsStart;
     block.detailLength[row] = event.argsEnd - event.argsStart;
-    this.sliceArguments(event, category, lane);
+    this.sliceArguments(event, category, lane, row);
   }
 
-  private sliceArguments(event: TraceEvent, category: Category, lane: number): void {
+  private sliceArguments(event: TraceEvent, category: Category, lane: number, row: number): void {
     const { slices } = this;
     switch (category) {
       case Category.Operator: {
         const found = this.read(this.operator, event);
-        this.setInteger('first', event, found, 0);
-        this.setInteger('second', event, found, 1);
+        this.setInteger('first', row, event, found, 0);
+        this.setInteger('second', row, event, found, 1);
         if (found.start[2] >= 0) {
-          slices.set('stack', this.strings.internBytes(event.bytes, found.start[2], found.end[2], decodeStack));
+          (slices.optional.stack ?? slices.sparseColumn('stack'))[row] = this.strings.internBytes(event.bytes, found.start[2], found.end[2], decodeStack);
         }
         break;
       }
       case Category.PythonFrame: {
         const found = this.read(this.frame, event);
-        this.setInteger('first', event, found, 0);
-        this.setInteger('second', event, found, 1);
+        this.setInteger('first', row, event, found, 0);
+        this.setInteger('second', row, event, found, 1);
         break;
       }
       case Category.Enqueue:
       case Category.Dequeue:
-        this.setInteger('first', event, this.read(this.queue, event), 0);
+        this.setInteger('first', row, event, this.read(this.queue, event), 0);
         break;
       default: {
         const kind = this.lanes.kind(lane);
@@ -131,10 +131,10 @@ export class AscendTraceEvents implements TraceVisitor {
         }
         const found = this.read(this.device, event);
         if (found.start[0] >= 0) {
-          slices.set('taskType', this.text(event, found.start[0], found.end[0]));
+          (slices.optional.taskType ?? slices.sparseColumn('taskType'))[row] = this.text(event, found.start[0], found.end[0]);
         }
         if (found.start[1] >= 0) {
-          slices.set('stream', this.text(event, found.start[1], found.end[1]));
+          (slices.optional.stream ?? slices.sparseColumn('stream'))[row] = this.text(event, found.start[1], found.end[1]);
         }
       }
     }
@@ -214,13 +214,13 @@ export class AscendTraceEvents implements TraceVisitor {
     return found;
   }
 
-  private setInteger(column: 'first' | 'second', event: TraceEvent, found: FoundArguments, slot: number): void {
+  private setInteger(column: 'first' | 'second', row: number, event: TraceEvent, found: FoundArguments, slot: number): void {
     if (found.start[slot] < 0) {
       return;
     }
     const value = parseInteger(event.bytes, found.start[slot], found.end[slot]);
     if (value >= 0 && value <= 0x7fff_ffff) {
-      this.slices.set(column, value);
+      (this.slices.optional[column] ?? this.slices.sparseColumn(column))[row] = value;
     }
   }
 }

@@ -62,12 +62,12 @@ export function fingerprints(rank: RankData, parser: Parser, options: Fingerprin
     const phases = phasesOf(sequence.tokens, names);
     for (const occurrence of known) {
       const pattern = patterns[occurrence.pattern];
-      add(groups, sequence, occurrence, pattern, phaseOf(occurrence, phases), names);
+      add(groups, sequence, occurrence, pattern, phaseOf(occurrence, phases, pattern.fusion.family), names);
     }
     for (const group of unknownChains(sequence.tokens, names, known, UNKNOWN_MINIMUM)) {
       for (const occurrence of group) {
         if (inStep(rank, sequence, occurrence, options.step)) {
-          add(groups, sequence, occurrence, undefined, phaseOf(occurrence, phases), names);
+          add(groups, sequence, occurrence, undefined, phaseOf(occurrence, phases, ''), names);
         }
       }
     }
@@ -98,8 +98,11 @@ function add(groups: Map<string, Group>, sequence: KernelSequence, occurrence: O
 }
 
 /** A forward chain found in the backward pass is recompute: no operator of its own runs there. */
-function phaseOf(occurrence: Occurrence, phases: Uint8Array): Phase {
+function phaseOf(occurrence: Occurrence, phases: Uint8Array, family: string): Phase {
   const phase = PHASES[phases[occurrence.first]] ?? 'unknown';
+  if (family === 'optimizer') {
+    return 'optimizer';
+  }
   return phase === 'backward' && occurrence.pattern >= 0 ? 'recompute' : phase;
 }
 

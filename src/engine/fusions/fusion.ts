@@ -20,8 +20,8 @@ export interface Fusion {
   /** `fusion`: a fused operator replaces the chain. `waste`: the work need not be done where it is done. */
   readonly kind: 'fusion' | 'waste';
   readonly forms: readonly EagerForm[];
-  /** What each kernel is in the formula, by operator of the form, in order; shown beside the kernels. */
-  readonly terms?: readonly string[];
+  /** Tokens of the kernels that do the whole form at once, in runs that are already patched. */
+  readonly fused?: readonly string[];
   /**
    * How many times in a row, or per step, makes it worth a report; 1 where a single one is. A per-parameter loop is one
    * chain repeated: it counts only in numbers.

@@ -2,7 +2,7 @@ import type { Fusion } from './fusion';
 
 /** RMSNorm spelled out: y = x · rsqrt(mean(x²) + eps) · w, in fp32, rounded before or after the weight. */
 export const rmsNorm: Fusion = {
-  id: 'rms-norm', title: 'RMSNorm', family: 'norm', kind: 'fusion',
+  id: 'rms-norm', title: 'RMSNorm', family: 'norm', kind: 'fusion', fused: ['fused.rmsNorm'],
   forms: [
     { name: 'round, then multiply', python: 'def eager(x, weight, eps: float):\n    h = x.to(torch.float32)\n    h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + eps)\n    return weight * h.to(x.dtype)\n' },
     { name: 'multiply, then round', python: 'def eager(x, weight, eps: float):\n    h = x.to(torch.float32)\n    h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + eps)\n    return (weight * h).to(x.dtype)\n' },

@@ -5,7 +5,7 @@ import { FlowList } from '../links/forward';
 import { COMMUNICATION_NAME, Category, HOST_KIND, RANGE_NAME, categoryOf } from './kinetoCategories';
 import { KinetoMemory } from './kinetoMemory';
 import { KinetoMetadata } from './kinetoMetadata';
-import { StreamRegistry, ThreadRegistry } from './kinetoRows';
+import { SameBytes, StreamRegistry, ThreadRegistry } from './kinetoRows';
 import { ArgumentKeys, FoundArguments } from './traceArguments';
 import { ZERO_STAMP, type TraceClock } from './traceClock';
 import { BlockTable } from './traceColumns';
@@ -52,8 +52,6 @@ export class KinetoCollector implements TraceVisitor {
   readonly metadata = new KinetoMetadata();
   readonly missingDuration: OddCount = { kernels: 0, others: 0 };
   readonly negativeDuration: OddCount = { kernels: 0, others: 0 };
-  /** `ph` → events of a kind that is not shown (counters, B/E pairs …). */
-  readonly notShown = new Map<string, number>();
   completeEvents = 0;
   mtia = false;
   /** Distinct names read with backslashes as path text, and with bytes that are no clean UTF-8. */
@@ -61,6 +59,11 @@ export class KinetoCollector implements TraceVisitor {
   badNames = 0;
   private readonly categories = new StringTable();
   private readonly categoryIds: Category[] = [];
+  private readonly lastCategoryText = new SameBytes();
+  private lastCategory: Category = Category.Other;
+  private readonly instantNames = new StringTable();
+  private readonly instantKinds: Instant[] = [];
+  private readonly skipped = new Float64Array(256);
   private readonly communication: (boolean | undefined)[] = [];
   private readonly range: (boolean | undefined)[] = [];
   private readonly oddities: TextOddities = { literalBackslashes: false, badEncoding: false };
@@ -126,7 +129,8 @@ export class KinetoCollector implements TraceVisitor {
     block.name[row] = name;
     block.kind[row] = category === Category.Copy ? EventKind.Copy : category === Category.Set ? EventKind.Set
       : this.isCommunication(name) ? EventKind.Communication : EventKind.Compute;
-    const [ownDevice, ownStream] = [found.start[1] >= 0, found.start[2] >= 0];
+    const ownDevice = found.start[1] >= 0;
+    const ownStream = found.start[2] >= 0;
     block.stream[row] = this.streams.indexOf(bytes,
       ownDevice ? found.start[1] : event.processStart, ownDevice ? found.end[1] : event.processEnd,
       ownStream ? found.start[2] : event.threadStart, ownStream ? found.end[2] : event.threadEnd);
@@ -136,7 +140,7 @@ export class KinetoCollector implements TraceVisitor {
       block.detailLength[row] = Math.min(event.argsEnd - event.argsStart, 0xffff);
     }
     if (found.start[3] >= 0) {
-      this.device.set('externalId', this.correlations.keyOf(bytes, found.start[3], found.end[3]));
+      (this.device.optional.externalId ?? this.device.sparseColumn('externalId'))[row] = this.correlations.keyOf(bytes, found.start[3], found.end[3]);
     }
   }
 
@@ -157,21 +161,25 @@ export class KinetoCollector implements TraceVisitor {
         if (this.isRange(name)) {
           kind = HostKind.Annotation;
         }
-        this.operatorDetails(event);
+        this.operatorDetails(event, row);
         break;
       case Category.Runtime: {
         const found = this.runtimeArguments;
         found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
         if (found.start[0] >= 0) {
-          this.host.set('link', this.correlations.keyOf(event.bytes, found.start[0], found.end[0]));
+          (this.host.optional.link ?? this.host.sparseColumn('link'))[row] = this.correlations.keyOf(event.bytes, found.start[0], found.end[0]);
         }
         break;
       }
       case Category.Python: {
         const found = this.pythonArguments;
         found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
-        this.setInteger('pythonId', event, found, 0);
-        this.setInteger('pythonParent', event, found, 1);
+        if (found.start[0] >= 0) {
+          (this.host.optional.pythonId ?? this.host.sparseColumn('pythonId'))[row] = smallInteger(event.bytes, found.start[0], found.end[0]);
+        }
+        if (found.start[1] >= 0) {
+          (this.host.optional.pythonParent ?? this.host.sparseColumn('pythonParent'))[row] = smallInteger(event.bytes, found.start[1], found.end[1]);
+        }
         break;
       }
       default:
@@ -180,31 +188,30 @@ export class KinetoCollector implements TraceVisitor {
     block.kind[row] = kind;
   }
 
-  private operatorDetails(event: TraceEvent): void {
-    const found = this.operatorArguments;
-    found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+  private operatorDetails(event: TraceEvent, row: number): void {
+    const { host, operatorArguments: found } = this;
+    const { bytes } = event;
+    found.read(bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
     if (found.start[0] >= 0) {
-      this.host.set('link', this.correlations.keyOf(event.bytes, found.start[0], found.end[0]));
+      (host.optional.link ?? host.sparseColumn('link'))[row] = this.correlations.keyOf(bytes, found.start[0], found.end[0]);
     }
-    this.setInteger('sequence', event, found, 1);
-    this.setInteger('forwardThread', event, found, 2);
+    if (found.start[1] >= 0) {
+      (host.optional.sequence ?? host.sparseColumn('sequence'))[row] = smallInteger(bytes, found.start[1], found.end[1]);
+    }
+    if (found.start[2] >= 0) {
+      (host.optional.forwardThread ?? host.sparseColumn('forwardThread'))[row] = smallInteger(bytes, found.start[2], found.end[2]);
+    }
     if (found.start[3] >= 0) {
-      this.host.set('stack', this.strings.internBytes(event.bytes, found.start[3], found.end[3], this.decode));
-    }
-  }
-
-  private setInteger(column: 'sequence' | 'forwardThread' | 'pythonId' | 'pythonParent', event: TraceEvent, found: FoundArguments, slot: number): void {
-    if (found.start[slot] >= 0) {
-      const value = parseInteger(event.bytes, found.start[slot], found.end[slot]);
-      if (value >= 0 && value <= 0x7fffffff) {
-        this.host.set(column, value);
-      }
+      (host.optional.stack ?? host.sparseColumn('stack'))[row] = this.strings.internBytes(bytes, found.start[3], found.end[3], this.decode);
     }
   }
 
   private category(event: TraceEvent): Category {
     if (event.categoryStart < 0) {
       return Category.Other;
+    }
+    if (this.lastCategoryText.matches(event.bytes, event.categoryStart, event.categoryEnd)) {
+      return this.lastCategory;
     }
     const id = this.categories.internBytes(event.bytes, event.categoryStart, event.categoryEnd);
     let category = this.categoryIds[id];
@@ -214,6 +221,7 @@ export class KinetoCollector implements TraceVisitor {
       this.categoryIds[id] = category;
       this.mtia ||= text.startsWith('mtia_');
     }
+    this.lastCategory = category;
     return category;
   }
 
@@ -255,7 +263,7 @@ export class KinetoCollector implements TraceVisitor {
 
   /** Only fwdbwd flows say more than the columns do; launch flows repeat the correlation (and can be one-sided). */
   private flow(event: TraceEvent): void {
-    if (asciiOf(event.bytes, event.categoryStart, event.categoryEnd) !== 'fwdbwd' || event.phase === 0x74) {
+    if (this.category(event) !== Category.ForwardFlow || event.phase === 0x74) {
       return;
     }
     const time = this.clock.relative(event.bytes, event.timeStart, event.timeEnd);
@@ -265,22 +273,48 @@ export class KinetoCollector implements TraceVisitor {
   }
 
   private instant(event: TraceEvent): void {
-    const name = asciiOf(event.bytes, event.nameStart, event.nameEnd);
-    if (name === '[memory]') {
+    const name = event.nameStart < 0 ? 0 : this.instantNames.internBytes(event.bytes, event.nameStart, event.nameEnd);
+    let kind = this.instantKinds[name];
+    if (kind === undefined) {
+      const text = this.instantNames.get(name);
+      kind = text === '[memory]' ? Instant.Memory : /^(?:Iteration Start|Record Window End)/.test(text) ? Instant.Frame : Instant.Other;
+      this.instantKinds[name] = kind;
+    }
+    if (kind === Instant.Frame) {
+      return;
+    }
+    if (kind === Instant.Memory) {
       const time = this.clock.relative(event.bytes, event.timeStart, event.timeEnd);
       if (time !== ZERO_STAMP && this.memory.add(event, time)) {
         return;
       }
-    } else if (name.startsWith('Iteration Start') || name.startsWith('Record Window End')) {
-      return;
     }
     this.skip(event);
   }
 
   private skip(event: TraceEvent): void {
-    const phase = event.phase === 0 ? '?' : String.fromCharCode(event.phase);
-    this.notShown.set(phase, (this.notShown.get(phase) ?? 0) + 1);
+    this.skipped[event.phase]++;
   }
+
+  /** `ph` → events of a kind that is not shown (counters, B/E pairs …). */
+  notShown(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    this.skipped.forEach((count, phase) => {
+      if (count > 0) {
+        counts.set(phase === 0 ? '?' : String.fromCharCode(phase), count);
+      }
+    });
+    return counts;
+  }
+}
+
+const Instant = { Memory: 0, Frame: 1, Other: 2 } as const;
+type Instant = (typeof Instant)[keyof typeof Instant];
+
+/** -1 for what is no number of 31 bits. */
+function smallInteger(bytes: Uint8Array, start: number, end: number): number {
+  const value = parseInteger(bytes, start, end);
+  return value >= 0 && value <= 0x7fffffff ? value : -1;
 }
 
 /** Ids as 32-bit keys: -1 none; ids that do not fit get numbers of their own below -1. Equal text, equal key. */

@@ -49,9 +49,10 @@ function reportScan(problems: ProblemList, where: string, { outcome, collector, 
   if (outcome.nonFinite > 0) {
     problems.add('non-finite', where, { severity: 'info', count: outcome.nonFinite });
   }
-  if (collector.notShown.size > 0) {
-    const phases = [...collector.notShown.keys()].sort().join(', ');
-    problems.add('events-not-shown', where, { severity: 'info', count: [...collector.notShown.values()].reduce((sum, n) => sum + n, 0), args: { phases } });
+  const notShown = collector.notShown();
+  if (notShown.size > 0) {
+    const phases = [...notShown.keys()].sort().join(', ');
+    problems.add('events-not-shown', where, { severity: 'info', count: [...notShown.values()].reduce((sum, n) => sum + n, 0), args: { phases } });
   }
   if (collector.threads.overflow > 0) {
     problems.add('too-many-threads', where, { count: collector.threads.overflow });

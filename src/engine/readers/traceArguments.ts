@@ -7,7 +7,7 @@
  *     found.read(e.bytes, e.argsStart, e.argsEnd, e.literalBackslashes);
  *     if (found.start[1] >= 0) … bytes [found.start[1], found.end[1]) hold the stream, without quotes …
  */
-import { CLOSE_BRACE, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, isSpace, skipNested, skipScalar, skipString } from './jsonScanner';
+import { BACKSLASH, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, skipNested, skipScalar, skipString } from './jsonScanner';
 
 interface Wanted {
   readonly bytes: Uint8Array;
@@ -21,7 +21,8 @@ export class ArgumentKeys {
 
   /** One slot a name; an inner list gives spellings of one slot (`External id`, `external id`). */
   constructor(names: readonly (string | readonly string[])[]) {
-    const byLength: Wanted[][] = [];
+    const longest = Math.max(...names.flat().map(name => name.length));
+    const byLength: (Wanted[] | undefined)[] = Array.from({ length: longest + 1 }, () => undefined);
     const encoder = new TextEncoder();
     names.forEach((spellings, slot) => {
       for (const name of typeof spellings === 'string' ? [spellings] : spellings) {
@@ -46,39 +47,38 @@ export class FoundArguments {
 
   /** `[argsStart, argsEnd)` includes the braces; a range of -1 (no args) finds nothing. */
   read(bytes: Uint8Array, argsStart: number, argsEnd: number, literal = false): void {
-    this.start.fill(-1);
+    const { byLength, slots } = this.keys;
+    const { start, end } = this;
+    for (let slot = 0; slot < slots; slot++) {
+      start[slot] = -1;
+    }
     if (argsStart < 0) {
       return;
     }
-    const { byLength, slots } = this.keys;
     let missing = slots;
     let p = argsStart + 1;
     while (p < argsEnd) {
       let byte = bytes[p];
-      while (isSpace(byte) || byte === COMMA) {
+      while (byte === 0x20 || byte === COMMA || byte === 0x0a || byte === 0x0d || byte === 0x09) {
         byte = bytes[++p];
       }
-      if (byte !== QUOTE || p >= argsEnd) {
+      if (byte !== QUOTE) {
         return;
       }
       const key = ++p;
-      p = skipString(bytes, p, argsEnd, literal);
-      if (p < 0) {
-        return;
+      byte = bytes[p++];
+      while (byte !== QUOTE) {
+        if (byte === BACKSLASH && !literal) {
+          p++;
+        }
+        byte = bytes[p++];
       }
-      const candidates = byLength[p - 1 - key];
-      while (isSpace(bytes[p])) {
-        p++;
-      }
-      if (bytes[p] !== COLON) {
-        return;
-      }
-      p++;
-      while (isSpace(bytes[p])) {
-        p++;
+      const length = p - 1 - key;
+      byte = bytes[p];
+      while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09 || byte === COLON) {
+        byte = bytes[++p];
       }
       let from = p;
-      byte = bytes[p];
       let to: number;
       if (byte === QUOTE) {
         from++;
@@ -88,23 +88,23 @@ export class FoundArguments {
         p = skipNested(bytes, from, argsEnd, literal);
         to = p;
       } else {
-        p = byte === CLOSE_BRACE ? -1 : skipScalar(bytes, from, argsEnd);
+        p = skipScalar(bytes, from, argsEnd);
         to = p;
       }
       if (p < 0) {
         return;
       }
+      const candidates = length < byLength.length ? byLength[length] : undefined;
       if (candidates === undefined) {
         continue;
       }
       const slot = matchingSlot(bytes, key, candidates);
       if (slot >= 0) {
-        if (this.start[slot] < 0) {
+        if (start[slot] < 0) {
           missing--;
         }
-        const isNull = byte === 0x6e && to - from === 4;
-        this.start[slot] = isNull ? -1 : from;
-        this.end[slot] = to;
+        start[slot] = byte === 0x6e && to - from === 4 ? -1 : from;
+        end[slot] = to;
         if (missing === 0) {
           return;
         }

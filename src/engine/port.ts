@@ -22,7 +22,10 @@ export type SqlValue = number | bigint | string | Uint8Array | null;
 
 /** A SQLite database opened read-only. */
 export interface SqlDatabase {
-  /** Rows as arrays in the order of the selected columns; streamed, so a million rows never sit in memory as objects. */
+  /**
+   * Rows as arrays in the order of the selected columns; streamed, so a million rows never sit in memory as objects. Columns
+   * need distinct names that are no numbers (`SELECT 0 AS zero`).
+   */
   rows(sql: string, parameters?: readonly SqlValue[]): Iterable<readonly SqlValue[]>;
   /** Column names of a table, in order; empty when the table does not exist. */
   columns(table: string): readonly string[];

@@ -15,8 +15,12 @@ export async function openWasm(path: string, writable: boolean): Promise<SqlDriv
     *rows(sql: string, parameters: readonly SqlValue[]) {
       const statement = database.prepare(sql);
       try {
-        // A row comes as an object; the values keep the order of the columns, whose names the caller keeps distinct.
+        let checked = false;
         for (const row of statement.iterate([...parameters])) {
+          if (!checked) {
+            checked = true;
+            checkNames(Object.keys(row));
+          }
           yield Object.values(row) as SqlValue[];
         }
       } finally {
@@ -27,4 +31,11 @@ export async function openWasm(path: string, writable: boolean): Promise<SqlDriv
     },
     close: () => database.close(),
   };
+}
+
+/** A row comes as an object, whose values keep the order of the columns unless one is called like a number. */
+function checkNames(names: readonly string[]): void {
+  if (names.some((name) => /^\d+$/.test(name))) {
+    throw new TypeError(`give the column ${names[0]} a name: SELECT … AS name`);
+  }
 }

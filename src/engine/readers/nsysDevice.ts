@@ -41,7 +41,7 @@ export function readNsysDevice(tables: SqliteTables, names: DatabaseStrings, str
       return;
     }
     const process = tables.has(table, 'globalPid') ? SQL_PROCESS.replace('$', 'k."globalPid"') : '0';
-    const sql = `SELECT k.start, k."end" - k.start, ${process}, ${tables.select(table, ['deviceId', 'streamId', 'correlationId', ...extra], 'k')} FROM "${table}" k`;
+    const sql = `SELECT k.start, k."end" - k.start, ${process} AS process, ${tables.select(table, ['deviceId', 'streamId', 'correlationId', ...extra], 'k')} FROM "${table}" k`;
     for (const [start, duration, pid, deviceId, stream, correlation, ...rest] of tables.rows(table, sql)) {
       const row = events.add();
       const durationNs = numberOf(duration);

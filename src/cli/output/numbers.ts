@@ -11,6 +11,9 @@ export function formatTime(us: number | null | undefined): string {
   if (us === null || us === undefined || !Number.isFinite(us)) {
     return UNKNOWN;
   }
+  if (us === 0) {
+    return '0 µs';
+  }
   const size = Math.abs(us);
   if (size >= 1e6) {
     return `${(us / 1e6).toFixed(size >= 1e8 ? 1 : size >= 1e7 ? 2 : 3)} s`;

@@ -1,4 +1,5 @@
 import type { ProfileSummary, RankSummary } from '../../src/protocol/engine';
+import { groupNames } from '../../src/protocol/groupNames';
 import { button, dropdown } from '../shared/controls';
 import { h } from '../shared/dom';
 import type { Words } from '../shared/words';
@@ -17,9 +18,11 @@ const WHOLE = 'whole';
 
 const BACKENDS: Readonly<Record<string, string>> = { ascend: 'Ascend', cuda: 'CUDA', rocm: 'ROCm', mtia: 'MTIA', cpu: 'CPU' };
 
-export function rankName(rank: RankSummary, words: Words): string {
+/** "Rank 3", with the run or step folder where the profile has several. */
+export function rankName(rank: RankSummary, profile: ProfileSummary, words: Words): string {
   const name = rank.rank === undefined ? rank.label : words.t('view.rankNumber', { rank: rank.rank });
-  return rank.group === '' ? name : `${rank.group} · ${name}`;
+  const folders = groupNames(profile.ranks.map(({ group }) => group));
+  return folders.size < 2 || rank.group === '' ? name : `${name} · ${folders.get(rank.group) ?? rank.group}`;
 }
 
 /** Name of the profile, and which rank and step of it is shown. */
@@ -32,7 +35,7 @@ export function overviewHeader({ profile, rank, step, words, onRank, onStep, onT
     h('div', { class: 'view-name' }, h('h1', { title: profile.path }, profile.name), h('span', { class: 'faint' }, place)),
     h('div', { class: 'view-tools' },
       dropdown(words.t('view.rank'), profile.ranks.map((each) => ({
-        value: each.id, label: each.readable ? rankName(each, words) : words.t('view.rankUnreadable', { name: rankName(each, words) }), disabled: !each.readable,
+        value: each.id, label: each.readable ? rankName(each, profile, words) : words.t('view.rankUnreadable', { name: rankName(each, profile, words) }), disabled: !each.readable,
       })), rank.id, onRank),
       steps.length === 0 ? undefined : dropdown(words.t('view.step'), [
         { value: WHOLE, label: words.t('view.wholeRecording') }, ...steps.map(({ index, name }) => ({ value: String(index), label: name })),

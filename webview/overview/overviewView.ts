@@ -96,7 +96,7 @@ export class OverviewView {
     this.running?.abort();
     const running = new AbortController();
     this.running = running;
-    const page = new ReadingPage(words, words.t('view.reading', { name: rankName(known, words) }), () => running.abort());
+    const page = new ReadingPage(words, words.t('view.reading', { name: rankName(known, profile, words) }), () => running.abort());
     // A rank in memory answers at once: nothing flashes then.
     const timer = setTimeout(() => this.show(page.element), 250);
     try {
@@ -128,7 +128,7 @@ export class OverviewView {
       onTimeline: () => bridge.post({ kind: 'show', view: 'timeline', target: { rank: rank.id, ...(step === undefined ? {} : { step }) } }),
     });
     const content = overviewContent({
-      data, rank, step, words, name: fileName(profile.name, rank, words), post: (message) => bridge.post(message), onStep: (chosen) => this.go(rank.id, chosen),
+      data, rank, step, words, name: fileName(profile, rank, words), post: (message) => bridge.post(message), onStep: (chosen) => this.go(rank.id, chosen),
       detail: (this.state?.detail ?? {}),
       onDetail: (detail) => {
         this.state = this.state === undefined ? undefined : { ...this.state, detail };
@@ -179,6 +179,6 @@ export class OverviewView {
 }
 
 /** Start of a file name for what is saved from this view. */
-function fileName(profile: string, rank: RankSummary, words: Words): string {
-  return `${profile}-${rankName(rank, words)}`.replace(/[^\p{L}\p{N}._-]+/gu, '-');
+function fileName(profile: ProfileSummary, rank: RankSummary, words: Words): string {
+  return `${profile.name}-${rankName(rank, profile, words)}`.replace(/[^\p{L}\p{N}._-]+/gu, '-');
 }

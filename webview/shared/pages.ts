@@ -19,6 +19,11 @@ export class ReadingPage {
 
   update({ bytes, totalBytes }: EngineProgress): void {
     const seconds = Math.max(0.001, (performance.now() - this.started) / 1000);
+    if (totalBytes > 0 && bytes >= totalBytes) {
+      this.status.textContent = this.words.t('view.measuring');
+      this.bar.style.width = '100%';
+      return;
+    }
     const rate = this.words.bytes(bytes / seconds);
     const done = this.words.bytes(bytes);
     this.status.textContent = totalBytes > 0

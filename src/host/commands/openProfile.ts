@@ -71,7 +71,14 @@ export async function openOnStart(context: CommandContext): Promise<void> {
     context.store.add(other);
   }
   const [first] = paths;
-  if (first !== undefined) {
+  if (first === undefined) {
+    return;
+  }
+  const profile = context.store.add(first);
+  // The window comes back with the tabs it had; what is there already is not opened over again.
+  if (context.tabs.sleeping(profile, 'overview') === undefined) {
     await openPath(context, first);
+  } else {
+    context.store.setActive(profile);
   }
 }

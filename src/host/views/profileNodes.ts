@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Problem, ProfileSummary, RankSummary, StepSummary } from '../../protocol/engine';
+import { groupNames } from '../../protocol/groupNames';
 import { withinProfile } from '../../protocol/problemPlace';
 import { renderProblem } from '../../protocol/text';
 import type { Profile } from '../profile';
@@ -81,11 +82,11 @@ function problemsIcon(problems: readonly Problem[]): vscode.ThemeIcon {
 
 /** The row of a node. */
 export function treeItem(node: ProfileNode, isActive: (profile: Profile) => boolean): vscode.TreeItem {
-  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  const { None, Collapsed } = vscode.TreeItemCollapsibleState;
   const item = ((): vscode.TreeItem => {
     switch (node.kind) {
       case 'profile': return profileItem(node.profile, isActive(node.profile));
-      case 'group': return row(node.group === '' ? vscode.l10n.t('Other ranks') : node.group, Expanded, { icon: 'folder' });
+      case 'group': return groupItem(node.profile, node.group);
       case 'rank': return rankItem(node.profile, node.rank);
       case 'step': return row(node.step.source === 'window' ? vscode.l10n.t('Whole recording') : node.step.name, None, { icon: 'circle-small', context: 'step', ...(Number.isFinite(node.step.durationNs) ? { description: formatDuration(node.step.durationNs) } : {}) });
       case 'problems': return row(vscode.l10n.t('Problems ({0})', node.problems.length), Collapsed, { icon: problemsIcon(node.problems), context: 'problems' });
@@ -130,6 +131,14 @@ function profileItem(profile: Profile, active: boolean): vscode.TreeItem {
     tooltip: failed ? `${profile.path}\n${sentenceOf(status.error)}` : profile.path,
     context: ['profile', ...(active ? ['active'] : []), ...(summary?.alternative === undefined ? [] : [summary.alternative === 'db' ? 'text' : 'db'])].join(' '),
   });
+}
+
+/** A run or step folder: its short name, the way to it beside. */
+function groupItem(profile: Profile, group: string): vscode.TreeItem {
+  const ranks = profile.rankSummaries();
+  const name = groupNames(ranks.map((rank) => rank.group)).get(group) ?? group;
+  const count = ranks.filter((rank) => rank.group === group).length;
+  return row(group === '' ? vscode.l10n.t('Other ranks') : name, vscode.TreeItemCollapsibleState.Expanded, { icon: 'folder', description: vscode.l10n.t('{0} ranks', count), tooltip: group });
 }
 
 function rankItem(profile: Profile, rank: RankSummary): vscode.TreeItem {

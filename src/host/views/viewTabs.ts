@@ -38,11 +38,23 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
       }
       return;
     }
+    this.closeSleeping(profile, view);
     const panel = vscode.window.createWebviewPanel(PANEL_TYPE, '', vscode.ViewColumn.Active, { retainContextWhenHidden: false });
     const tab = this.attach(panel, profile, initialState(profile, view));
     if (target !== undefined) {
       tab.view.navigate(target);
     }
+  }
+
+  /**
+   * Whether a tab from the last session, which nobody has looked at since, shows this. Such a tab is no panel yet: it can
+   * only be told by its title.
+   */
+  sleeping(profile: Profile, view: ViewKind): vscode.Tab | undefined {
+    const title = titleOf(profile, view);
+    const awake = [...this.tabs].some(({ panel }) => panel.title === title);
+    return awake ? undefined : vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).find(({ label, input }) =>
+      label === title && input instanceof vscode.TabInputWebview && input.viewType.endsWith(PANEL_TYPE));
   }
 
   /** What is shown in front, if it is one of ours. */
@@ -89,7 +101,7 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
 
   private attach(panel: vscode.WebviewPanel, profile: Profile, state: ViewState, ownTitle = true): Tab {
     if (ownTitle) {
-      panel.title = state.view === 'overview' ? vscode.l10n.t('{0}: Overview', profile.name) : vscode.l10n.t('{0}: Timeline', profile.name);
+      panel.title = titleOf(profile, state.view);
       panel.iconPath = vscode.Uri.joinPath(this.services.extensionUri, 'media', 'fuselens-tab.svg');
     }
     const tab: Tab = { panel, view: new ProfileView(panel.webview, profile, state, this.services) };
@@ -108,6 +120,13 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
     return [...this.tabs].find((tab) => tab.view.profile === profile && tab.view.state.view === view);
   }
 
+  private closeSleeping(profile: Profile, view: ViewKind): void {
+    const tab = this.sleeping(profile, view);
+    if (tab !== undefined) {
+      void vscode.window.tabGroups.close(tab, true);
+    }
+  }
+
   private closeAll(profile: Profile): void {
     for (const { panel, view } of [...this.tabs]) {
       if (view.profile === profile) {
@@ -120,6 +139,9 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
     void vscode.commands.executeCommand('setContext', 'fuselens.activeView', this.current()?.state.view);
   }
 }
+
+const titleOf = (profile: Profile, view: ViewKind): string =>
+  view === 'overview' ? vscode.l10n.t('{0}: Overview', profile.name) : vscode.l10n.t('{0}: Timeline', profile.name);
 
 function initialState(profile: Profile, view: ViewKind): ViewState {
   const rank = profile.defaultRank()?.id;

@@ -2,6 +2,7 @@
 export const viewMessages: Readonly<Record<string, string>> = {
   'view.opening': 'Opening {name}',
   'view.reading': 'Reading {name}',
+  'view.measuring': 'Read; now measuring',
   'view.progress': '{done} of {total} · {rate}/s',
   'view.progressOpen': '{done} · {rate}/s',
   'view.cancel': 'Cancel',

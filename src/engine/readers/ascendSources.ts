@@ -6,6 +6,7 @@ import type { AscendFolder } from './ascendFolder';
 import type { AscendFinding, AscendSearch } from './ascendFolders';
 import { readRankInfo, rankFromName, type RankInfo } from './ascendInfo';
 import { readAscendText, type AscendTextFolder } from './ascendText';
+import { readClusterAsRank } from './cluster';
 import type { FormatId, RankSource } from './reader';
 
 /** Result files that decide what can be shown; their absence is told for a rank that has no kernels at all. */
@@ -65,7 +66,7 @@ function sourceOf(context: SourceContext): FoundSource {
   const { folder, info } = context;
   switch (folder.kind) {
     case 'cluster':
-      return { source: { ...base(context, 'ascend-cluster'), rank: undefined } };
+      return { source: { ...base(context, 'ascend-cluster'), rank: undefined, files: filesIn(context), read: (reading) => readClusterAsRank(reading, folder.path) } };
     case 'raw':
       reportRaw(context);
       return { source: base(context, 'ascend-raw') };

@@ -4,7 +4,10 @@
  * a tuple of ranks). Every file is optional.
  */
 import type { FilePort } from '../port';
+import { noDeviceEvents, noHostEvents } from '../profile/builders';
 import type { ClusterCommunication, ClusterData, ClusterLink, ClusterStep, CommunicationGroup } from '../profile/cluster';
+import type { RankData } from '../profile/columns';
+import { StringTable } from '../profile/strings';
 import { communicationOf, linksOf, readJson, TOTAL } from './ascendCommunication';
 import { findColumn } from './ascendColumns';
 import { object } from './ascendInfo';
@@ -25,6 +28,24 @@ export async function readClusterFolder(context: ReaderContext, folder: string):
     communication: await ifPresent(context, folder, present, COMMUNICATION, async (path) => communicationIn(await readJson(context, path)), []),
     links: await ifPresent(context, folder, present, MATRIX, async (path) => linksIn(await readJson(context, path)), []),
     groups: await ifPresent(context, folder, present, GROUPS, async (path) => groupsIn(await readJson(context, path)), []),
+  };
+}
+
+/**
+ * The analysis in the shape of a rank, for opening such a folder alone: no events, since it holds none, but its step table,
+ * communication and links (over all ranks).
+ */
+export async function readClusterAsRank(context: ReaderContext, folder: string): Promise<RankData> {
+  const { communication, links, groups, steps } = await readClusterFolder(context, folder);
+  const table = (await context.port.stat(context.port.join(folder, STEPS))) === undefined ? undefined : await readSideTable(context, context.port.join(folder, STEPS));
+  const ranks = new Set([...steps.flatMap((step) => step.ranks), ...communication.map(({ rank }) => rank), ...groups.flatMap((group) => group.ranks)]);
+  context.problems.add('cluster-without-kernels', folder, { args: { folder: context.port.basename(folder), ranks: ranks.size } });
+  const none = { kind: 'none' } as const;
+  return {
+    backend: 'ascend', rank: undefined, device: undefined, host: undefined, baseNs: 0n, strings: new StringTable(), deviceEvents: noDeviceEvents(), hostEvents: noHostEvents(),
+    streams: [], threads: [], steps: [], coverage: { stepIds: false, streams: false, shapes: false, types: false, hostOperators: false, launches: false, pythonFrames: false, callStacks: false },
+    detailSource: none, deviceDetailSource: none, tables: table === undefined ? [] : [table], memory: [], communication, links,
+    facts: { ranks: String(ranks.size), groups: JSON.stringify(groups) },
   };
 }
 

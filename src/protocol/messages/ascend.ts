@@ -82,6 +82,8 @@ export const ascendMessages: Readonly<Record<string, string>> = {
 
   'problem.cluster-file-missing': '{folder} has no {file}.',
   'effect.cluster-file-missing': 'That part of the cluster view stays empty.',
+  'problem.cluster-without-kernels': '{folder} is a cluster analysis of {ranks} ranks: it holds sums per rank and no kernels. Open the folder of a rank to see its timeline.',
+  'effect.cluster-without-kernels': 'There are no kernel figures; step table, communication and links are there.',
   'problem.cluster-no-step': '{file} names no step (the recording had none).',
   'effect.cluster-no-step': 'All rows count as one step.',
   'problem.cluster-row-odd': '{file}: {count} rows have no rank or stage and were left out.',

@@ -39,7 +39,7 @@ export const BASELINE_TARGETS: Targets = {
   gatedChainAtMs: 1741.5,
   tokensPerStep: 131072,
   reservedGb: 56.74,
-  remainder: { glue: 2144, elementwise: 319, other: 1326 },
+  remainder: { glue: 1790, elementwise: 185, other: 1326 },
 };
 
 export const OPTIMIZED_TARGETS: Targets = {
@@ -56,5 +56,5 @@ export const OPTIMIZED_TARGETS: Targets = {
   rank0StartMs: 61.6,
   tokensPerStep: 524288,
   reservedGb: 55.7,
-  remainder: { glue: 893, elementwise: 299, other: 327 },
+  remainder: { glue: 840, elementwise: 280, other: 323 },
 };

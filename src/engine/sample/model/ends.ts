@@ -46,6 +46,7 @@ export const LOSS_CHUNK: Block = [
   ['Mul', 'C:f;C:f', 'C:f'],
   ['Sum', 'C:f', '1:f'],
   ['Add', '1:f;1:f', '1:f'],
+  ['Ones', '1:f', '1:f'],
   ['Mul', 'C:f;1:f', 'C:f'],
   ['LossGrad', 'C,154880:f;C:i', 'C,154880:f', 650],
   ['LogSoftmaxGrad', 'C,154880:f;C,154880:f', 'C,154880:f', 2468],
@@ -65,4 +66,7 @@ export const FUSED_LOSS_CHUNK: Block = [
   ['Add', '2048,154880;2048,154880', '2048,154880'],
 ];
 
-export const LOSS_SCALE: Block = [['Mul', 'T,2048;1:f', 'T,2048'], ['Mul', '2048,154880;1:f', '2048,154880']];
+export const LOSS_SCALE: Block = [['Ones', '1:f', '1:f'], ['Mul', 'T,2048;1:f', 'T,2048'], ['Mul', '2048,154880;1:f', '2048,154880']];
+
+/** The step's loss: 0.0 + first, then += second. */
+export const REPORTED_LOSS: readonly Block[] = [[['Adds', '1:f', '1:f']], [['Add', '1:f;1:f', '1:f']]];

@@ -21,19 +21,24 @@ function rotaryForward(heads: number): Block {
   ];
 }
 
+/** In autograd's order; each of the two slices comes back as zeros and a copy. */
 function rotaryBackward(heads: number): Block {
   const rotated = `T,${heads},64`;
   const half = `T,${heads},32`;
+  const whole = `T,${heads},256`;
   return [
-    ['SliceCopy', `T,${heads},256`, rotated],
-    ['SliceCopy', `T,${heads},256`, `T,${heads},192`],
-    ['Mul', `${rotated};T,1,64`, rotated],
+    ['SliceForMul', whole, rotated],
     ['Mul', `${rotated};T,1,64`, rotated],
     ['SliceForNeg', rotated, half],
     ['Neg', half, half],
     ['Cat', `${half};${half}`, rotated],
+    ['Mul', `${rotated};T,1,64`, rotated],
     ['Add', `${rotated};${rotated}`, rotated],
-    ['Cat', `${rotated};T,${heads},192`, `T,${heads},256`],
+    ['Zero', whole, whole],
+    ['Move', `T,${heads},192`, `T,${heads},192`],
+    ['Zero', whole, whole],
+    ['Move', rotated, rotated],
+    ['Add', `${whole};${whole}`, whole],
   ];
 }
 

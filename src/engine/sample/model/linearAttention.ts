@@ -1,4 +1,4 @@
-import type { Block } from './kernel';
+import type { Block, KernelLine } from './kernel';
 import { gatedBackward, gatedForward } from './norms';
 
 /** The gated delta net mixer as the baseline runs it: projections, convolution by slices, Triton kernels for gate and chunks. */
@@ -19,22 +19,29 @@ const CONVOLUTION_FORWARD: Block = [
   ['Silu', QKV, QKV],
 ];
 
-/** Products in reverse order of the taps; a shift comes back as the opposite slice and pad. */
+const TAP_BACKWARD: Block = [['Mul', `${QKV};6144`, QKV, 97], ['Mul', `${QKV};${QKV}`, QKV], ['Sum', QKV, '6144']];
+const TAP_GRADIENT: Block = [['Zero', '4,6144', '4,6144'], ['Move', '6144', '6144']];
+const SUM_OF_TAPS: KernelLine = ['Add', '4,6144;4,6144', '4,6144'];
+const SUM_OF_INPUTS: KernelLine = ['Add', `${QKV};${QKV}`, QKV, 251];
+
+/**
+ * The taps in reverse order, as autograd runs them: gradient of the shifted input and of the tap, the tap's gradient put into
+ * the whole weight (zeros and a copy), the shift undone by the opposite slice and pad, both gradients summed up.
+ */
 const CONVOLUTION_BACKWARD: Block = [
   ['SiluGrad', `${QKV};${QKV}`, QKV],
-  ...[3, 2, 1].flatMap((): Block => [
-    ['Mul', `${QKV};6144`, QKV, 97],
-    ['Mul', `${QKV};${QKV}`, QKV],
-    ['Sum', QKV, '6144'],
+  ...[3, 2, 1].flatMap((shift): Block => [
+    ...TAP_BACKWARD,
+    ...TAP_GRADIENT,
+    ...(shift === 3 ? [] : [SUM_OF_TAPS]),
     ['StridedSlice', QKV, QKV, 278],
     ['Pad', QKV, QKV, 872],
+    ...(shift === 3 ? [] : [SUM_OF_INPUTS]),
   ]),
-  ['Mul', `${QKV};6144`, QKV, 97],
-  ['Mul', `${QKV};${QKV}`, QKV],
-  ['Sum', QKV, '6144'],
-  ['Add', `${QKV};${QKV}`, QKV, 251],
-  ['Add', `${QKV};${QKV}`, QKV, 251],
-  ['Add', `${QKV};${QKV}`, QKV, 251],
+  ...TAP_BACKWARD,
+  SUM_OF_INPUTS,
+  ...TAP_GRADIENT,
+  SUM_OF_TAPS,
 ];
 
 /** Decay gate, beta and the l2 norm of q and k are computed inside the Triton kernels. */

@@ -18,7 +18,6 @@ const ROWS: readonly Row[] = [
   ['Cast', 'aclnnCast', 'CastAiCore', 'Cast', V, 1500],
   ['CastInto', 'aclnnInplaceCopy', 'CastAiCore', 'Cast', V, 1610],
   ['Move', 'aclnnInplaceCopy', 'TensorMoveAiCore', 'TensorMove', V, 1200],
-  ['SliceCopy', 'aclnnInplaceCopy', 'SliceAiCore', 'Slice', V, 800],
   ['SliceForMul', 'aclnnMul', 'SliceAiCore', 'Slice', V, 800],
   ['SliceForNeg', 'aclnnNeg', 'SliceAiCore', 'Slice', V, 800],
   ['SliceForCast', 'aclnnCast', 'SliceAiCore', 'Slice', V, 800],
@@ -28,6 +27,7 @@ const ROWS: readonly Row[] = [
   ['Transpose', 'aclnnInplaceCopy', 'TransposeAiCore', 'Transpose', V, 700],
   ['Cat', 'aclnnCat', 'ConcatD', 'ConcatD', V, 800],
   ['Zero', 'aclnnInplaceZero', 'ZerosLikeAiCore', 'ZerosLike', V, 1500],
+  ['Ones', 'aclnnInplaceOne', 'OnesLikeAiCore', 'OnesLike', V, 1500],
   // elementwise
   ['Add', 'aclnnAdd', 'AddAiCore', 'Add', V, 750],
   ['Adds', 'aclnnAdds', 'AddAiCore', 'Add', V, 1000],

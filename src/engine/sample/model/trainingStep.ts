@@ -1,6 +1,6 @@
 import type { LayerKind } from './dimensions';
 import { DIMENSIONS, LAYERS } from './dimensions';
-import { EMBED_BACKWARD, EMBED_FORWARD, LOSS_END, LOSS_SCALE, LOSS_START, NAN_CHECK, NAN_VERDICT, ROTARY_TABLE } from './ends';
+import { EMBED_BACKWARD, EMBED_FORWARD, LOSS_END, LOSS_SCALE, LOSS_START, NAN_CHECK, NAN_VERDICT, REPORTED_LOSS, ROTARY_TABLE } from './ends';
 import type { Block } from './kernel';
 import { KernelFactory } from './kernel';
 import { allParameters } from './parameters';
@@ -22,6 +22,7 @@ export function trainingStep(model: RunModel): Program {
     builder.mark('micro-batch');
     builder.seam(2);
     lastScatter = microBatch(builder, model, micro);
+    builder.run(REPORTED_LOSS[micro]);
   }
   builder.wait(lastScatter);
   optimizer(builder);

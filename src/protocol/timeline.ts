@@ -144,6 +144,8 @@ export interface TimelineWindow {
 export interface StackFrame {
   /** As recorded. */
   readonly text: string;
+  /** Looks like the user's own code, going by its path. */
+  readonly isUser: boolean;
   readonly file?: string;
   readonly line?: number;
   readonly function?: string;

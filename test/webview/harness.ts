@@ -46,6 +46,13 @@ async function bundle(entry: string): Promise<{ readonly js: string; readonly cs
   return { js: text('.js'), css: text('.css') };
 }
 
+/** What `harness.move(frames)` in the page returns: milliseconds a frame, and how many windows were asked for. */
+export interface Motion {
+  readonly script: readonly number[];
+  readonly interval: readonly number[];
+  readonly requests: number;
+}
+
 export interface Harness {
   readonly url: string;
   open(options?: { readonly theme?: ThemeName; readonly latency?: number; readonly width?: number; readonly height?: number; readonly language?: string; readonly bundle?: Readonly<Record<string, string>> }): Promise<Page>;
@@ -121,4 +128,17 @@ function pageHtml({ profile, state }: Subject, theme: ThemeName, language = 'en'
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' data:; font-src 'self'; style-src 'self' 'unsafe-inline'; script-src 'nonce-harness'; connect-src 'self'">
 <link rel="stylesheet" href="/codicon.css" id="vscode-codicon-stylesheet"><link rel="stylesheet" href="/view.css"></head>
 <body class="${BODY_CLASS[theme]}" data-view="${state.view}"><script nonce="harness">window.harnessInit = ${init};</script><script nonce="harness" src="/page.js"></script><script nonce="harness" src="/view.js"></script></body></html>`;
+}
+
+/** A profile on disk, read by the real engine. */
+export async function subjectAt(profilePath: string, options: { readonly view?: ViewKind; readonly rank?: number; readonly step?: number } = {}): Promise<Subject> {
+  const { EngineSession } = await import('../../src/engine/session');
+  const { engineEnvironment } = await import('../../src/node/environment');
+  const session = new EngineSession(engineEnvironment({}));
+  const profile = await session.call('open', { path: profilePath });
+  const rank = profile.ranks.filter(({ readable }) => readable)[options.rank ?? 0];
+  return {
+    profile, state: { version: 1, path: profilePath, view: options.view ?? 'timeline', rank: rank.id, ...(options.step === undefined ? {} : { step: options.step }) },
+    call: (method, params) => session.call(method as 'load', params as { rank: string }),
+  };
 }

@@ -1,5 +1,6 @@
 /** Runs in the harness's page before the view's script: plays the host. */
 import type { FromWebview } from '../../src/protocol/webview';
+import { countBlank, move } from './motion';
 import { decode } from './wire';
 
 interface Harness {
@@ -7,6 +8,8 @@ interface Harness {
   readonly messages: FromWebview[];
   readonly windowTimes: number[];
   state: unknown;
+  readonly move: typeof move;
+  readonly countBlank: typeof countBlank;
 }
 
 declare global {
@@ -17,7 +20,7 @@ declare global {
   }
 }
 
-const harness: Harness = { latency: Number(new URLSearchParams(location.search).get('latency') ?? 0), messages: [], windowTimes: [], state: undefined };
+const harness: Harness = { latency: Number(new URLSearchParams(location.search).get('latency') ?? 0), messages: [], windowTimes: [], state: undefined, move, countBlank };
 window.harness = harness;
 const later = (action: () => void): void => {
   if (harness.latency > 0) {

@@ -13,10 +13,10 @@ export interface DetailActions {
   readonly zoomTo: (startNs: number, durationNs: number) => void;
 }
 
-/** The frame Enter and double-click open: the innermost one that names a file, library code only if there is nothing else. */
+/** The frame Enter and double-click open: the innermost of the user's own, library code only if there is nothing else. */
 export function sourceFrame(frames: readonly StackFrame[]): StackFrame | undefined {
   const placed = frames.filter((frame) => frame.file !== undefined && frame.line !== undefined);
-  return placed.findLast(({ file = '' }) => !/(^|[\\/])(site-packages|dist-packages|lib[\\/]python[\d.]+|torch|torch_npu|transformers)[\\/]|^<|^(torch|threading|runpy|contextlib)\b/.test(file)) ?? placed.at(-1);
+  return placed.findLast(({ isUser }) => isUser) ?? placed.at(-1);
 }
 
 /** Everything known about the selected event. */

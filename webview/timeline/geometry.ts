@@ -28,21 +28,30 @@ export interface Geometry {
   readonly othersHeight: number;
 }
 
-export function measureLanes(model: TimelineModel): Geometry {
+const TALLEST = 1.7;
+
+/** Lanes grow a little where `room` (pixels of height) is left over. */
+export function measureLanes(model: TimelineModel, room: number): Geometry {
+  const plain = measure(model, 1);
+  const spare = (room - AXIS_HEIGHT) / (plain.pinnedHeight + plain.othersHeight);
+  return spare > 1.05 ? measure(model, Math.min(spare, TALLEST)) : plain;
+}
+
+function measure(model: TimelineModel, scale: number): Geometry {
   const { pinned, others } = model.visibleLanes();
-  const top = stack(model, pinned, true);
-  const rest = stack(model, others, false);
+  const top = stack(model, pinned, true, scale);
+  const rest = stack(model, others, false, scale);
   return { pinned: top.boxes, others: rest.boxes, pinnedHeight: top.height, othersHeight: rest.height };
 }
 
-function stack(model: TimelineModel, lanes: readonly TimelineLane[], pinned: boolean): { readonly boxes: readonly LaneBox[]; readonly height: number } {
+function stack(model: TimelineModel, lanes: readonly TimelineLane[], pinned: boolean, scale: number): { readonly boxes: readonly LaneBox[]; readonly height: number } {
   const boxes: LaneBox[] = [];
   let y = 2;
   let previous: TimelineLane['kind'] | undefined;
   for (const lane of lanes) {
     const folded = lane.rows > 1 && model.isFolded(lane);
     const rows = folded ? Math.min(lane.rows, FOLDED_ROWS) : lane.rows;
-    const rowHeight = folded ? Math.max(1, Math.floor(FOLDED_HEIGHT / rows)) : ROW_HEIGHT[lane.kind];
+    const rowHeight = folded ? Math.max(1, Math.floor((FOLDED_HEIGHT * scale) / rows)) : Math.floor(ROW_HEIGHT[lane.kind] * scale);
     y += previous !== undefined && group(previous) !== group(lane.kind) ? SECTION_GAP : 0;
     boxes.push({ lane, pinned, folded, top: y, height: rows * rowHeight, rowHeight, rows });
     y += rows * rowHeight + LANE_GAP;

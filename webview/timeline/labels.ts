@@ -24,7 +24,7 @@ export class LabelCache {
       const timed = `${short}  ${formatShortNs(durationNs)}`;
       return width + 50 <= room ? timed : short;
     }
-    const letters = Math.floor((short.length * room) / width) - 1;
+    const letters = Math.floor((short.length * (room - this.width(context, '…'))) / width);
     return letters < 3 ? '' : `${short.slice(0, letters)}…`;
   }
 

@@ -53,14 +53,14 @@ export class LaneLabels {
     this.others.style.transform = `translateY(${-this.model.scrollTop}px)`;
   }
 
-  private label({ lane, top, height, folded, pinned }: LaneBox): HTMLElement {
+  private label({ lane, top, height, rowHeight, folded, pinned }: LaneBox): HTMLElement {
     const name = laneName(this.words, lane);
     const rows = lane.rows > 1 ? this.words.t('timeline.rows', { count: this.words.number(lane.rows) }) : '';
     const tip = [name, this.words.t('timeline.events', { count: this.words.number(lane.events) }), rows, lane.untimed > 0 ? this.words.t('timeline.untimed', { count: this.words.number(lane.untimed) }) : '', this.explain(lane)].filter((part) => part !== '').join(' · ');
     const fold = lane.rows > 1
       ? this.action(lane, 'fold', folded ? 'chevron-right' : 'chevron-down', folded ? 'timeline.unfold' : 'timeline.fold', () => this.model.toggleFold(lane))
       : h('span', { class: 'lane-no-fold' });
-    const element = h('div', { class: `lane-label${lane.id === this.model.focusLane ? ' focused' : ''}`, style: `top:${top}px;height:${Math.max(height, 15)}px`, 'data-lane': lane.id, 'data-tip': tip },
+    const element = h('div', { class: `lane-label${lane.id === this.model.focusLane ? ' focused' : ''}`, style: `top:${top}px;height:${Math.max(height, 15)}px;line-height:${Math.max(15, folded ? height : rowHeight)}px`, 'data-lane': lane.id, 'data-tip': tip },
       fold, h('span', { class: 'lane-name' }, name), rows === '' ? undefined : h('span', { class: 'lane-rows', 'aria-label': rows }, `×${lane.rows}`),
       h('span', { class: 'lane-actions' },
         this.action(lane, 'pin', pinned ? 'pinned' : 'pin', pinned ? 'timeline.unpin' : 'timeline.pin', () => this.model.togglePin(lane.id)),

@@ -26,9 +26,9 @@ export class MainCanvas {
   private readonly painter: RowPainter;
   private readonly laneNumbers: ReadonlyMap<string, number>;
 
-  constructor(private readonly surface: Surface, private readonly model: TimelineModel, private readonly windows: WindowStore, private readonly words: Words) {
+  constructor(private readonly surface: Surface, private readonly model: TimelineModel, private readonly windows: WindowStore, private readonly words: Words, private readonly roomForLanes: () => number) {
     this.painter = new RowPainter(model, windows);
-    this.geometry = measureLanes(model);
+    this.geometry = measureLanes(model, 0);
     this.laneNumbers = new Map(model.layout.lanes.map((lane, i) => [lane.id, i]));
   }
 
@@ -43,7 +43,7 @@ export class MainCanvas {
   draw(theme: Theme, moving: boolean): void {
     const { surface, model } = this;
     this.labels.use(theme.font);
-    this.geometry = measureLanes(model);
+    this.geometry = measureLanes(model, this.roomForLanes());
     model.scrollTop = Math.max(0, Math.min(model.scrollTop, this.geometry.othersHeight - (surface.height - zoneTop(this.geometry))));
     const rows = visibleRows(this.geometry, model.scrollTop, surface.height);
     const context = surface.begin(theme.background);
@@ -143,7 +143,9 @@ export class MainCanvas {
     for (const { at, label } of ticks(this.words, viewport.from - origin, viewport.to - origin, this.surface.width)) {
       const x = ((at + origin - viewport.from) / (viewport.to - viewport.from)) * this.surface.width;
       context.fillRect(Math.round(x), AXIS_HEIGHT - 7, 1, 6);
-      context.fillText(label, Math.round(x) + 4, AXIS_HEIGHT / 2 - 1);
+      if (x + 8 + context.measureText(label).width < this.surface.width) {
+        context.fillText(label, Math.round(x) + 4, AXIS_HEIGHT / 2 - 1);
+      }
     }
   }
 

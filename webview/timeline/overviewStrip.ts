@@ -72,7 +72,9 @@ export class OverviewStrip {
     for (const { at, label } of ticks(this.words, from - origin, to - origin, this.surface.width)) {
       const x = Math.round(this.toX(at + origin));
       context.fillRect(x, AXIS - 5, 1, 5);
-      context.fillText(label, x + 3, AXIS / 2);
+      if (x + 6 + context.measureText(label).width < this.surface.width) {
+        context.fillText(label, x + 3, AXIS / 2);
+      }
     }
   }
 

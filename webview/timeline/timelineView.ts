@@ -31,6 +31,8 @@ import { WindowStore } from './windows';
 
 const STILL_MS = 160;
 const SAVE_MS = 300;
+/** As in the style sheet: lanes keep their height when the panel opens. */
+const PANEL_HEIGHT = 233;
 
 export interface TimelineViewOptions {
   readonly bridge: Bridge;
@@ -93,7 +95,7 @@ export class TimelineView {
     this.message.hidden = true;
 
     this.selection = new Selection(bridge, rank, this.model, () => this.selectionChanged());
-    this.main = new MainCanvas(new Surface(this.canvas, this.frames.invalidate), this.model, this.windows, words);
+    this.main = new MainCanvas(new Surface(this.canvas, this.frames.invalidate), this.model, this.windows, words, () => this.main.height - (this.panel.active === undefined ? PANEL_HEIGHT : 0));
     this.strip = new OverviewStrip(new Surface(this.stripCanvas, this.frames.invalidate), this.model, words, (lanes, range, pixels, hiddenFamilies, signal) => bridge.call('timelineWindow', { rank, requestId: 0, lanes, startNs: range.from, endNs: range.to, pixels, hiddenFamilies }, { signal }));
     this.labels = new LaneLabels(labels, this.model, words);
     this.legend = new Legend(legend, this.model, words, () => this.filtered());

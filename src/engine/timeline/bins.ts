@@ -6,14 +6,18 @@ const COLOURS = PALETTE.length;
 export type BinSink = (bin: number, busyNs: number, colour: number, count: number) => void;
 
 /**
- * Adds up disjoint events in order of time into bins of `binNs`. An event may cross at most one bin border, so two sets
- * of counters are enough and nothing has to be cleared between rows.
+ * Adds up disjoint events in order of time into bins of `binNs`. Events are at most a bin long, so at most one of them
+ * reaches from a bin into the next, and nothing larger than the colours of one bin has to be kept.
  */
 export class BinCursor {
   private bin = -Infinity;
-  private busyHere = new Float64Array(COLOURS);
-  private countHere = new Uint32Array(COLOURS);
-  private busyNext = new Float64Array(COLOURS);
+  private readonly busy = new Float64Array(COLOURS);
+  private readonly seen = new Uint8Array(COLOURS);
+  private readonly colours = new Uint8Array(COLOURS);
+  private colourCount = 0;
+  private count = 0;
+  private carryNs = 0;
+  private carryColour = 0;
 
   constructor(private readonly originNs: number, private readonly binNs: number, private readonly firstBin: number, private readonly endBin: number, private readonly sink: BinSink) {}
 
@@ -21,49 +25,61 @@ export class BinCursor {
   add(startNs: number, durationNs: number, colour: number): void {
     const at = startNs - this.originNs;
     const bin = Math.floor(at / this.binNs);
-    this.moveTo(bin);
-    const inside = Math.min(durationNs, (bin + 1) * this.binNs - at);
-    this.countHere[colour]++;
-    this.busyHere[colour] += inside;
-    this.busyNext[colour] += durationNs - inside;
+    if (bin !== this.bin) {
+      this.moveTo(bin);
+    }
+    const room = (bin + 1) * this.binNs - at;
+    this.count++;
+    this.addBusy(colour, durationNs < room ? durationNs : room);
+    if (durationNs > room) {
+      this.carryNs = durationNs - room;
+      this.carryColour = colour;
+    }
   }
 
   finish(): void {
-    this.moveTo(this.endBin + 2);
+    this.moveTo(Infinity);
+  }
+
+  private addBusy(colour: number, ns: number): void {
+    if (this.seen[colour] === 0) {
+      this.seen[colour] = 1;
+      this.colours[this.colourCount++] = colour;
+      this.busy[colour] = 0;
+    }
+    this.busy[colour] += ns;
   }
 
   private moveTo(bin: number): void {
-    while (this.bin < bin) {
+    this.flush();
+    if (this.carryNs > 0) {
+      this.bin++;
+      this.addBusy(this.carryColour, this.carryNs);
+      this.carryNs = 0;
+      if (this.bin === bin) {
+        return;
+      }
       this.flush();
-      const spilled = this.busyHere;
-      this.busyHere = this.busyNext;
-      this.busyNext = spilled.fill(0);
-      this.countHere.fill(0);
-      // After one step over a gap nothing is left to carry.
-      this.bin = this.busyHere.some((busy) => busy > 0) ? this.bin + 1 : bin;
     }
+    this.bin = bin;
   }
 
   private flush(): void {
-    if (this.bin < this.firstBin || this.bin >= this.endBin) {
-      return;
-    }
     let busy = 0;
-    let count = 0;
-    let best = -1;
-    for (let colour = 0; colour < COLOURS; colour++) {
-      if (this.countHere[colour] === 0 && this.busyHere[colour] === 0) {
-        continue;
-      }
-      busy += this.busyHere[colour];
-      count += this.countHere[colour];
-      if (best < 0 || this.busyHere[colour] > this.busyHere[best]) {
+    let best = 0;
+    for (let i = 0; i < this.colourCount; i++) {
+      const colour = this.colours[i];
+      busy += this.busy[colour];
+      this.seen[colour] = 0;
+      if (i === 0 || this.busy[colour] > this.busy[best]) {
         best = colour;
       }
     }
-    if (best >= 0) {
-      this.sink(this.bin, busy, best, count);
+    if (this.colourCount > 0 && this.bin >= this.firstBin && this.bin < this.endBin) {
+      this.sink(this.bin, busy, best, this.count);
     }
+    this.colourCount = 0;
+    this.count = 0;
   }
 }
 

@@ -5,7 +5,7 @@ import { PALETTE } from './palette';
 /** Rows with fewer events are scanned on every request: that takes less than a millisecond. */
 const MINIMUM_EVENTS = 16_384;
 /** Bins of the finest level kept. */
-const FINEST_BINS = 16_384;
+const FINEST_BINS = 65_536;
 const COARSEST_BINS = 512;
 
 /** Bins of one resolution: `colours[i]`'s values lie at `i × bins`. Only events of at most `2^exponent` ns are in them. */
@@ -66,16 +66,12 @@ function emptyLevel(extent: Extent, exponent: number, colours: number): Omit<Lev
 
 function baseLevel(lane: LaneIndex, extent: Extent, exponent: number, colours: readonly number[], { from, to }: { readonly from: number; readonly to: number }): Level {
   const level = emptyLevel(extent, exponent, colours.length);
-  const add = adder(lane, extent, level, colours);
-  const long: number[] = [];
-  for (let position = from; position < to; position++) {
-    if (lane.table.durationNs[lane.order[position]] > 2 ** exponent) {
-      long.push(position);
-    } else {
-      add(position);
-    }
-  }
-  return { ...level, long: Uint32Array.from(long) };
+  const long = new Uint32Array(to - from);
+  let longCount = 0;
+  addEvents(lane, extent, level, colours, to - from, (i) => from + i, (position) => {
+    long[longCount++] = position;
+  });
+  return { ...level, long: long.slice(0, longCount) };
 }
 
 /** Pairs of bins merged, plus the events that were too long for the finer level and are not for this one. */
@@ -88,35 +84,41 @@ function coarser(lane: LaneIndex, extent: Extent, fine: Level, colours: readonly
       level.count[slot * level.bins + (bin >> 1)] += fine.count[slot * fine.bins + bin];
     }
   }
-  const add = adder(lane, extent, level, colours);
-  const long = fine.long.filter((position) => {
-    if (lane.table.durationNs[lane.order[position]] > 2 ** exponent) {
-      return true;
-    }
-    add(position);
-    return false;
+  const long = new Uint32Array(fine.long.length);
+  let longCount = 0;
+  addEvents(lane, extent, level, colours, fine.long.length, (i) => fine.long[i], (position) => {
+    long[longCount++] = position;
   });
-  return { ...level, long };
+  return { ...level, long: long.slice(0, longCount) };
 }
 
-function adder(lane: LaneIndex, extent: Extent, level: Omit<Level, 'long'>, colours: readonly number[]): (position: number) => void {
+/** Adds events that fit a bin to the level and hands the longer ones back. */
+function addEvents(lane: LaneIndex, extent: Extent, level: Omit<Level, 'long'>, colours: readonly number[], events: number, positionAt: (i: number) => number, tooLong: (position: number) => void): void {
   const { startNs, durationNs, colour } = lane.table;
+  const { order } = lane;
+  const { originNs } = extent;
+  const { busyNs, count, bins } = level;
   const slots = new Uint8Array(PALETTE.length);
   colours.forEach((value, slot) => {
     slots[value] = slot;
   });
   const binNs = 2 ** level.exponent;
-  return (position) => {
-    const event = lane.order[position];
-    const at = Math.max(startNs[event] - extent.originNs, 0);
+  for (let i = 0; i < events; i++) {
+    const position = positionAt(i);
+    const event = order[position];
     const duration = durationNs[event] > 0 ? durationNs[event] : 0;
-    const bin = Math.floor(at / binNs);
-    const base = slots[colour[event]] * level.bins;
-    const inside = Math.min(duration, (bin + 1) * binNs - at);
-    level.count[base + bin]++;
-    level.busyNs[base + bin] += inside;
-    if (duration > inside && bin + 1 < level.bins) {
-      level.busyNs[base + bin + 1] += duration - inside;
+    if (duration > binNs) {
+      tooLong(position);
+      continue;
     }
-  };
+    const at = Math.max(startNs[event] - originNs, 0);
+    const bin = Math.floor(at / binNs);
+    const cell = slots[colour[event]] * bins + bin;
+    const inside = Math.min(duration, (bin + 1) * binNs - at);
+    count[cell]++;
+    busyNs[cell] += inside;
+    if (duration > inside && bin + 1 < bins) {
+      busyNs[cell + 1] += duration - inside;
+    }
+  }
 }

@@ -3,7 +3,8 @@ import type { TimelineMethods } from '../../protocol/timeline';
 import type { FilePort } from '../port';
 import type { RankData } from '../profile/columns';
 import { areaStats } from './areaStats';
-import { eventDetail, type DecodeArgs } from './eventDetail';
+import { decodeArgs } from './eventArgs';
+import { eventDetail } from './eventDetail';
 import { flow } from './flow';
 import { timelineGaps } from './gaps';
 import { timelineLayout } from './layout';
@@ -15,9 +16,8 @@ import { timelineWindow } from './window';
 export type TimelineMethod = keyof TimelineMethods;
 
 export interface TimelineEnvironment {
-  readonly port?: FilePort;
   /** Reads an event's recorded arguments again; details come without them where this is absent. */
-  readonly decodeArgs?: DecodeArgs;
+  readonly port?: FilePort;
 }
 
 type Result<M extends TimelineMethod> = TimelineMethods[M]['result'];
@@ -29,7 +29,7 @@ export const timelineMethods: {
   timelinePyramid: (rank, { hiddenFamilies }) => timelinePyramid(rank, hiddenFamilies),
   timelineWindow: (rank, params) => timelineWindow(rank, params),
   timelineGaps: (rank, { minNs }) => timelineGaps(rank, minNs),
-  eventDetail: (rank, params, { decodeArgs }) => eventDetail(rank, params, decodeArgs),
+  eventDetail: (rank, params, { port }) => eventDetail(rank, params, port === undefined ? undefined : decodeArgs(port)),
   flow: (rank, params) => flow(rank, params),
   search: (rank, params) => search(rank, params),
   areaStats: (rank, params) => areaStats(rank, params),

@@ -7,7 +7,7 @@ import { timelineGaps } from '../../../src/engine/timeline/gaps';
 import { timelineLayout } from '../../../src/engine/timeline/layout';
 import { nearest, neighbour } from '../../../src/engine/timeline/neighbour';
 import { search } from '../../../src/engine/timeline/search';
-import { parseFrame, parseStack } from '../../../src/engine/timeline/stackFrames';
+import { framesOfHostEvent, stackFrame } from '../../../src/engine/timeline/stackFrames';
 import { oddRank, randomFrom, rankOf } from './generatedRank';
 
 /** One operator that launches two kernels from a queue thread, under three Python frames; and its backward. */
@@ -117,8 +117,9 @@ describe('timeline: requests', () => {
   });
 
   it('reads frames as the profilers write them', () => {
-    assert.deepEqual(parseFrame('xtuner/v1/q35.py(29): forward'), { text: 'xtuner/v1/q35.py(29): forward', file: 'xtuner/v1/q35.py', line: 29, function: 'forward' });
-    assert.deepEqual(parseFrame('nn.Module: Linear_0'), { text: 'nn.Module: Linear_0' });
-    assert.deepEqual(parseStack('a.py(1): inner;\nb.py(2): outer').map((frame) => frame.function), ['outer', 'inner']);
+    assert.deepEqual(stackFrame('xtuner/v1/q35.py(29): forward'), { text: 'xtuner/v1/q35.py(29): forward', file: 'xtuner/v1/q35.py', line: 29, function: 'forward', isUser: true });
+    assert.deepEqual(stackFrame('nn.Module: Linear_0'), { text: 'nn.Module: Linear_0', isUser: false });
+    const rank = rankOf([], [{ start: 0, duration: 10, name: 'aten::mul', stack: 'a.py(1): inner;\r\nb.py(2): outer' }]);
+    assert.deepEqual(framesOfHostEvent(rank, 0).map((frame) => frame.function), ['outer', 'inner']);
   });
 });

@@ -5,6 +5,7 @@
  */
 import { EventKind, type DeviceEvents } from '../profile/columns';
 import type { TableBuilder } from '../profile/builders';
+import { startOrder } from '../profile/eventOrder';
 import type { TraceDevice } from './ascendTraceDevice';
 
 /** Starts this close, under one name, are the same event. */
@@ -37,7 +38,7 @@ export function joinTrace(table: TableBuilder<DeviceEvents>, shiftNs: number, tr
     }
   }
   const { startNs, name } = table.columns;
-  const order = Uint32Array.from({ length: table.count }, (_, i) => i).sort((a, b) => startNs[a] - startNs[b] || a - b);
+  const order = startOrder(startNs, table.count);
   const next = new Map<number, number>();
   let matched = 0;
   for (const row of order) {

@@ -42,9 +42,15 @@ export interface DeviceSide {
 export function kernelDevice(table: KernelTable): DeviceSide {
   const { events, streams, steps, baseNs, devices } = table;
   return {
-    events: events.finish(startOrder(events.columns.startNs, events.count)), streams: streams.list, stepNumbers: steps, baseNs, devices,
+    events: inOrder(events), streams: streams.list, stepNumbers: steps, baseNs, devices,
     hasStreams: streams.list.some((stream) => stream.stream !== undefined),
   };
+}
+
+/** The finished table by start; files mostly are in that order, and then nothing has to be moved. */
+export function inOrder(events: TableBuilder<DeviceEvents>): DeviceEvents {
+  const order = startOrder(events.columns.startNs, events.count);
+  return events.finish(order.every((row, i) => row === i) ? undefined : order);
 }
 
 /** Every core seen so far; interned first, because `core` is a 16-bit string id. */

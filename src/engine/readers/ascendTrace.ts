@@ -3,10 +3,9 @@
  * for the format, `ascendTraceLinks` for the links, `ascendJoin` for the join.
  */
 import type { HostEvents, StreamInfo, ThreadInfo } from '../profile/columns';
-import { startOrder } from '../profile/eventOrder';
 import { StringTable } from '../profile/strings';
 import { joinTrace } from './ascendJoin';
-import { kernelDevice, type DeviceSide, type KernelTable } from './ascendKernels';
+import { inOrder, kernelDevice, type DeviceSide, type KernelTable } from './ascendKernels';
 import { buildDevice, type TraceDevice } from './ascendTraceDevice';
 import { AscendTraceEvents, type FlowTable } from './ascendTraceEvents';
 import { buildHost } from './ascendTraceHost';
@@ -166,7 +165,7 @@ function joined(context: ReaderContext, file: string, table: KernelTable, trace:
     }
     target.stream[row] = mergedStream(streams, trace, source, table.devices.length === 1 ? onlyDevice : undefined);
   }
-  const events = builder.finish(startOrder(builder.columns.startNs, builder.count));
+  const events = inOrder(builder);
   const used = usedStreams(events.stream, streams.list);
   return { ...own, events, streams: used, hasStreams: used.some((stream) => stream.stream !== undefined), devices: own.devices.length > 0 ? own.devices : trace.devices };
 }

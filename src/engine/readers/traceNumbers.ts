@@ -50,7 +50,15 @@ export function parseMicroseconds(bytes: Uint8Array, start: number, end: number,
       p++;
     }
     if (p < end) {
-      return parseSlowly(bytes, start, end, out);
+      // Ascend writes durations such as 53.7410625: the fourth decimal rounds, the rest only has to be digits.
+      const rounds = bytes[p] >= 0x35;
+      while (p < end && bytes[p] >= 0x30 && bytes[p] <= 0x39) {
+        p++;
+      }
+      if (p < end || (rounds && nanoseconds === 999)) {
+        return parseSlowly(bytes, start, end, out);
+      }
+      nanoseconds += rounds ? 1 : 0;
     }
   }
   out.microseconds = negative ? -whole : whole;

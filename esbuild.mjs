@@ -42,6 +42,8 @@ const entries = [
 
 /** Files that the bundles open at run time. */
 const assets = [
+  ['node_modules/web-tree-sitter/web-tree-sitter.wasm', 'dist/web-tree-sitter.wasm'],
+  ['node_modules/tree-sitter-python/tree-sitter-python.wasm', 'dist/tree-sitter-python.wasm'],
   ['node_modules/node-sqlite3-wasm/dist/node-sqlite3-wasm.wasm', 'dist/node-sqlite3-wasm.wasm'],
   ['node_modules/@vscode/codicons/dist/codicon.css', 'dist/codicons/codicon.css'],
   ['node_modules/@vscode/codicons/dist/codicon.ttf', 'dist/codicons/codicon.ttf'],

@@ -3,11 +3,13 @@
  * runs in the worker, in a child process, in the CLI and in tests.
  */
 import type { EngineMethod, EngineParams, EngineProgress, EngineResult, OpenOptions, Problem, ProfileSummary, RankSummary } from '../protocol/engine';
+import type { Parser } from 'web-tree-sitter';
 import type { FilePort, SpillStore } from './port';
 import type { RankData } from './profile/columns';
 import { Cancelled, ProblemList, UnreadableInput } from './profile/problems';
 import { RankPool } from './profile/rankPool';
 import type { RankSource } from './readers/reader';
+import { Explainer } from './explainer';
 import { detectProfile, type DetectedProfile } from './detect';
 import { analyzeReport } from './analysis/analyzeReport';
 import { overview } from './analysis/overview';
@@ -28,6 +30,8 @@ export interface EngineEnvironment {
   /** Opens a spill store for the arguments of a compressed trace; undefined when nothing can be written. */
   readonly spill?: (source: RankSource) => Promise<{ readonly key: string; readonly store: SpillStore } | undefined>;
   readonly familyRules?: readonly FamilyRule[];
+  /** Makes the Python parser, where the host has its WebAssembly; without it chains cannot be recognised. */
+  readonly pythonParser?: () => Promise<Parser>;
   /** Loaded ranks beyond this many bytes are dropped, least recently used first. */
   readonly memoryBudgetBytes?: number;
 }
@@ -53,9 +57,11 @@ export class EngineSession {
   /** Summaries stay after columns are dropped, so that the tree keeps what it has shown. */
   private readonly summaries = new Map<string, RankSummary>();
   private readonly handlers: Handlers;
+  private readonly explainer: Explainer | undefined;
 
   constructor(private readonly environment: EngineEnvironment) {
     this.pool = new RankPool(environment.memoryBudgetBytes ?? DEFAULT_BUDGET);
+    this.explainer = environment.pythonParser === undefined ? undefined : new Explainer(environment.port, environment.pythonParser);
     this.handlers = {
       open: (params, options) => this.open(params.path, params.options, options),
       load: async (params, options) => this.summaryOf((await this.rank(params.rank, options)).source),
@@ -69,6 +75,12 @@ export class EngineSession {
         return overview(loaded.data, { label: loaded.source.label, ...(params.step === undefined ? {} : { step: params.step }) });
       },
       analyze: (params, options) => this.analyze(params, options),
+      fingerprints: async (params, options) => {
+        if (this.explainer === undefined) {
+          throw new UnreadableInput({ code: 'error.no-python-parser' });
+        }
+        return this.explainer.data((await this.rank(params.rank, options)).data, params, options.signal);
+      },
       ...this.timelineHandlers(),
     };
   }

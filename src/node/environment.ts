@@ -1,13 +1,14 @@
 import type { EngineEnvironment } from '../engine/session';
 import { NodeColumnCache } from './cache';
 import { nodeFilePort } from './filePort';
+import { pythonParser } from './pythonParser';
 import type { EngineSettings } from './settings';
 import { NodeSpill } from './spill';
 
 /** What a session needs, made from settings: files, the column cache and the spill store where a cache folder is given. */
 export function engineEnvironment({ cacheFolder, cacheLimitBytes, build, familyRules, memoryBudgetBytes }: EngineSettings): EngineEnvironment {
   const port = nodeFilePort();
-  const common = { ...(familyRules === undefined ? {} : { familyRules }), ...(memoryBudgetBytes === undefined ? {} : { memoryBudgetBytes }) };
+  const common = { pythonParser, ...(familyRules === undefined ? {} : { familyRules }), ...(memoryBudgetBytes === undefined ? {} : { memoryBudgetBytes }) };
   if (cacheFolder === undefined) {
     return { port, ...common };
   }

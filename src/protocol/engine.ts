@@ -5,6 +5,7 @@
  */
 import type { AnalyzeReport, RankReport } from './report';
 import type { TimelineMethods } from './timeline';
+import type { FingerprintMethods } from './fingerprints';
 import type { OverviewData } from './overview';
 
 export interface Problem {
@@ -65,7 +66,7 @@ export interface OpenOptions {
 }
 
 /** Method name → params and result. */
-export interface EngineMethods extends TimelineMethods {
+export interface EngineMethods extends TimelineMethods, FingerprintMethods {
   open: { readonly params: { readonly path: string; readonly options?: OpenOptions }; readonly result: ProfileSummary };
   /** Loads one rank (from the cache when it can) and returns its summary. */
   load: { readonly params: { readonly rank: string }; readonly result: RankSummary };

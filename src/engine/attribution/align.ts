@@ -13,8 +13,9 @@ export interface Alignment {
   /** Weight of the tokens no state explains, and of the operators no kernel was seen for. */
   readonly unexplained: number;
   readonly missing: number;
-  /** Tokens taken by holes. */
+  /** Tokens taken by holes, and what they cost. */
   readonly inHoles: number;
+  readonly holeCost: number;
 }
 
 export interface AlignOptions {
@@ -24,8 +25,8 @@ export interface AlignOptions {
   readonly edge?: number;
 }
 
-/** A token inside a hole: cheaper than unexplained, dearer than explained. */
-const HOLE_COST = 0.2;
+/** What a token inside a hole costs, as a share of leaving it unexplained: a kernel of a known operator rarely belongs there. */
+const HOLE_SHARE = 0.5;
 /** Cells of the traceback table; beyond it the caller must cut the sequence. */
 export const MAX_CELLS = 400_000_000;
 
@@ -54,7 +55,7 @@ export function align(tokens: Uint16Array, automaton: Automaton, options: AlignO
       let best = stay;
       let how = KIND_INSERT;
       if (token[state] === wanted || token[state] === HOLE) {
-        const price = token[state] === HOLE ? HOLE_COST * insert : 0;
+        const price = token[state] === HOLE ? HOLE_SHARE * insert : 0;
         if (token[state] === HOLE && previous[state] + price < best) {
           // A hole may take several tokens: it precedes itself.
           best = previous[state] + price;
@@ -118,6 +119,7 @@ function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOpti
   let unexplained = 0;
   let missing = 0;
   let inHoles = 0;
+  let holeCost = 0;
   let i = tokens.length;
   const limit = (tokens.length + size) * 4;
   for (let steps = 0; steps < limit && (i > 0 || state > 0); steps++) {
@@ -127,6 +129,7 @@ function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOpti
         states[i - 1] = state;
         if (token[state] === HOLE) {
           inHoles++;
+          holeCost += HOLE_SHARE * (options.insert[tokens[i - 1]] ?? 1);
         }
         i--;
         if (how >> 2 !== 63) {
@@ -143,8 +146,8 @@ function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOpti
         break;
       default:
         // State 0 before the first token.
-        return { states, cost: unexplained + missing + inHoles * HOLE_COST, unexplained, missing, inHoles };
+        return { states, cost: unexplained + missing + holeCost, unexplained, missing, inHoles, holeCost };
     }
   }
-  return { states, cost: unexplained + missing + inHoles * HOLE_COST, unexplained, missing, inHoles };
+  return { states, cost: unexplained + missing + holeCost, unexplained, missing, inHoles, holeCost };
 }

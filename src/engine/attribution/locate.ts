@@ -90,7 +90,8 @@ function rankCandidates(window: Uint16Array, candidates: readonly Candidate[], n
 }
 
 function weights(names: TokenNames): Float32Array {
-  return Float32Array.from(names.names, (name) => (name === '' ? 0.6 : operatorWeight(name)));
+  // A kernel of no known operator, or of a fused one, is custom code: no source we lower could explain it.
+  return Float32Array.from(names.names, (name) => (name === '' || name.startsWith('fused.') ? 0.3 : operatorWeight(name)));
 }
 
 /** Candidates with the very same cost whose path has the same text are one answer in several places. */

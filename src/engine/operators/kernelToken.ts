@@ -52,7 +52,12 @@ export function ascendToken(name: string, type: string): KernelToken {
   const parsed = parseAscendName(name, type);
   const typeRow = rowOf(byType, parsed.type, 'type');
   if (parsed.api === '') {
-    return typeRow === undefined ? UNKNOWN : { op: typeRow.op, satelliteOf: undefined };
+    if (typeRow !== undefined) {
+      return { op: typeRow.op, satelliteOf: undefined };
+    }
+    // Triton kernels carry the same names on every vendor.
+    const fused = /^[a-z_]/.test(name) ? cudaToken(name) : UNKNOWN;
+    return fused.op.startsWith('fused.') || fused.op.startsWith('attention') ? fused : UNKNOWN;
   }
   const apiRow = rowOf(byApi, parsed.api, 'api');
   if (apiRow?.op === 'copy') {

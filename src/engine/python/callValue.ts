@@ -128,6 +128,9 @@ function plainMethod(lowering: Lowering, receiver: Value, name: string, args: Ca
     }
   }
   if (receiver.kind === 'instance' || receiver.kind === 'unknown') {
+    if (LIBRARY_CALLS.get(name)?.kind === 'nothing') {
+      return UNKNOWN;
+    }
     // Checkpointing wraps a call: `self._gradient_checkpointing_func(layer.__call__, x, …)`.
     const [target] = args.positional;
     if (/checkpoint/i.test(name) && target !== undefined && isCallable(target)) {

@@ -1,0 +1,251 @@
+/**
+ * Everything known about where a rank's kernels come from: fingerprints with their source, and for every kernel its phase,
+ * its chain and its statement. Stacks recorded in the profile come first; alignment with the workspace fills what they leave.
+ */
+import type { Parser } from 'web-tree-sitter';
+import { fingerprints, type Fingerprint } from '../chains/fingerprints';
+import { parseFrame } from '../links/frames';
+import { callStackOf, sourceOf } from '../links/source';
+import type { RankData } from '../profile/columns';
+import type { OperatorGraph, OperatorNode, Place } from '../python/operatorGraph';
+import { LineIndex } from '../python/lineIndex';
+import type { SourceIndex } from '../python/sourceIndex';
+import { matchFusions } from '../fusions/matchGraph';
+import { candidatesOf, catalogueForms, type Candidate } from './candidates';
+import { locate, type Abstained, type Located } from './locate';
+
+/** A place in source that launches kernels. Lines from 1, columns from 0 in UTF-16. */
+export interface KernelOrigin {
+  readonly file: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly startColumn: number;
+  readonly endColumn: number;
+  readonly function: string;
+  readonly method: 'stack' | 'alignment';
+  readonly confidence: number;
+  /** Other places with the same body. */
+  readonly equals: number;
+  /** The kernel is the backward of this place. */
+  readonly backward: boolean;
+}
+
+export interface FingerprintSource {
+  readonly file: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly function: string;
+  readonly method: 'stack' | 'alignment';
+  readonly confidence: number;
+  readonly equals: readonly string[];
+  readonly occurrences: number;
+  /** Expressions of the chain's kernels. */
+  readonly kernels: readonly { readonly line: number; readonly startColumn: number; readonly endLine: number; readonly endColumn: number }[];
+}
+
+export interface ExplainedFingerprint {
+  readonly fingerprint: Fingerprint;
+  readonly sources: readonly FingerprintSource[];
+}
+
+export interface Explanation {
+  readonly fingerprints: readonly ExplainedFingerprint[];
+  /** Index into `fingerprints` of the chain a device event belongs to, -1 none. */
+  readonly chainOf: Int32Array;
+  readonly origins: readonly KernelOrigin[];
+  /** Index into `origins` for each device event, -1 where we abstain. */
+  readonly originOf: Int32Array;
+  /** How alignment went; undefined when no source was given. */
+  readonly alignment: Located | Abstained | undefined;
+}
+
+export interface ExplainOptions {
+  readonly parser: Parser;
+  readonly sources?: SourceIndex;
+  readonly step?: number;
+}
+
+const candidateCache = new WeakMap<SourceIndex, readonly Candidate[]>();
+
+/** Lowered once per index: an edit makes a new index. */
+function candidatesIn(index: SourceIndex): readonly Candidate[] {
+  let candidates = candidateCache.get(index);
+  if (candidates === undefined) {
+    candidates = candidatesOf(index.program, index.scopes);
+    candidateCache.set(index, candidates);
+  }
+  return candidates;
+}
+
+/**
+ * A chain whose fusion stands in one function of the workspace only needs no alignment: one candidate is reachable. Less
+ * sure than a path through the whole model, and marked so.
+ */
+const UNIQUE_MATCH_CONFIDENCE = 0.6;
+
+function uniqueMatches(index: SourceIndex, parser: Parser): ReadonlyMap<string, FingerprintSource> {
+  const places = new Map<string, Map<string, FingerprintSource>>();
+  const forms = catalogueForms(parser);
+  for (const { graph, scope } of candidatesIn(index)) {
+    for (const match of matchFusions(graph, forms)) {
+      const root = graph.nodes[match.root];
+      if (root.place.file !== scope.file) {
+        continue;
+      }
+      const lines = new LineIndex(scope.text);
+      const own = match.nodes.map((node) => graph.nodes[node]).filter((node) => node.place.file === scope.file && node.call === root.call);
+      const startLine = Math.min(...own.map((node) => lines.line(node.statement.start)));
+      const endLine = Math.max(...own.map((node) => lines.line(node.statement.end - 1)));
+      const known = places.get(match.fusion.id) ?? new Map<string, FingerprintSource>();
+      places.set(match.fusion.id, known);
+      known.set(`${scope.file}:${startLine}`, {
+        file: scope.file, startLine, endLine, function: root.call < 0 ? graph.root.name : graph.calls[root.call].callee, method: 'alignment', confidence: UNIQUE_MATCH_CONFIDENCE, equals: [], occurrences: 0,
+        kernels: own.map((node) => ({ line: lines.line(node.place.start), startColumn: lines.column(node.place.start), endLine: lines.line(node.place.end - 1), endColumn: lines.column(node.place.end) })),
+      });
+    }
+  }
+  const unique = new Map<string, FingerprintSource>();
+  for (const [fusion, found] of places) {
+    const [only] = found.values();
+    if (found.size === 1) {
+      unique.set(fusion, only);
+    }
+  }
+  return unique;
+}
+
+export function explain(rank: RankData, options: ExplainOptions): Explanation {
+  const found = fingerprints(rank, options.parser, options.step === undefined ? {} : { step: options.step });
+  const origins = new OriginTable(rank.deviceEvents.count);
+  if (rank.coverage.pythonFrames || rank.coverage.callStacks) {
+    fromStacks(rank, origins);
+  }
+  const alignment = options.sources === undefined ? undefined : locate(rank, candidatesIn(options.sources), options.parser);
+  if (alignment !== undefined && 'candidate' in alignment && options.sources !== undefined) {
+    fromAlignment(alignment, options.sources, origins);
+  }
+  const chainOf = new Int32Array(rank.deviceEvents.count).fill(-1);
+  found.forEach((fingerprint, index) => fingerprint.events.forEach((events) => events.forEach((event) => { chainOf[event] = index; })));
+  const equals = alignment !== undefined && 'candidate' in alignment ? alignment.equals.map((candidate) => candidate.scope.file) : [];
+  const explained = found.map((fingerprint): ExplainedFingerprint => ({ fingerprint, sources: sourcesOf(fingerprint, origins, equals) }));
+  const alone = options.sources !== undefined && explained.some((entry) => entry.sources.length === 0) ? uniqueMatches(options.sources, options.parser) : new Map<string, FingerprintSource>();
+  return { fingerprints: explained.map((entry) => (entry.sources.length > 0 ? entry : withUnique(entry, alone))), chainOf, origins: origins.list, originOf: origins.of, alignment };
+}
+
+function withUnique(entry: ExplainedFingerprint, unique: ReadonlyMap<string, FingerprintSource>): ExplainedFingerprint {
+  const source = entry.fingerprint.fusion === undefined ? undefined : unique.get(entry.fingerprint.fusion.id);
+  return source === undefined ? entry : { ...entry, sources: [{ ...source, occurrences: entry.fingerprint.occurrences }] };
+}
+
+/** Origins by their place, so that a million kernels share few objects. */
+class OriginTable {
+  readonly list: KernelOrigin[] = [];
+  readonly of: Int32Array;
+  private readonly known = new Map<string, number>();
+
+  constructor(events: number) {
+    this.of = new Int32Array(events).fill(-1);
+  }
+
+  set(event: number, origin: KernelOrigin): void {
+    const key = `${origin.file}:${origin.startLine}:${origin.startColumn}:${origin.endLine}:${origin.endColumn}:${origin.function}:${origin.method}:${origin.backward}`;
+    let index = this.known.get(key);
+    if (index === undefined) {
+      index = this.list.length;
+      this.list.push(origin);
+      this.known.set(key, index);
+    }
+    this.of[event] = index;
+  }
+}
+
+/** The innermost user frame. Its line is where the function is defined, or the line being run where the profiler knew it. */
+function fromStacks(rank: RankData, origins: OriginTable): void {
+  const { deviceEvents: events, hostEvents: host, strings } = rank;
+  for (let event = 0; event < events.count; event++) {
+    const source = sourceOf(rank, event);
+    const row = source === undefined ? -1 : source.innermostUser >= 0 ? source.innermostUser : source.frames[source.frames.length - 1] ?? -1;
+    const stack = row < 0 ? callStackOf(rank, event) : undefined;
+    const text = row >= 0 ? strings.get(host.name[row]) : stack?.innermostUser;
+    const frame = text === undefined ? undefined : parseFrame(text);
+    if (frame !== undefined) {
+      origins.set(event, { file: frame.file, startLine: frame.line, endLine: frame.line, startColumn: 0, endColumn: 0, function: frame.function, method: 'stack', confidence: 1, equals: 0, backward: source?.via === 'forward' });
+    }
+  }
+}
+
+function fromAlignment(located: Located, index: SourceIndex, origins: OriginTable): void {
+  const { graph } = located.candidate;
+  const lines = new Map<string, LineIndex>();
+  const lineIndex = (file: string): LineIndex => {
+    let known = lines.get(file);
+    if (known === undefined) {
+      known = new LineIndex(index.scopes.find((scope) => scope.file === file)?.text ?? '');
+      lines.set(file, known);
+    }
+    return known;
+  };
+  const made = new Map<number, KernelOrigin>();
+  for (let event = 0; event < located.nodeOf.length; event++) {
+    const node = located.nodeOf[event];
+    if (node < 0 || origins.of[event] >= 0 || graph.nodes[node].op === 'hole') {
+      continue;
+    }
+    const backward = located.side[event] === 2;
+    const key = node * 2 + (backward ? 1 : 0);
+    let origin = made.get(key);
+    if (origin === undefined) {
+      origin = originOf(graph.nodes[node], graph, lineIndex, located, backward);
+      made.set(key, origin);
+    }
+    origins.set(event, origin);
+  }
+}
+
+function originOf(node: OperatorNode, graph: OperatorGraph, lineIndex: (file: string) => LineIndex, located: Located, backward: boolean): KernelOrigin {
+  const place: Place = node.place;
+  const lines = lineIndex(place.file);
+  return {
+    file: place.file, startLine: lines.line(place.start), endLine: lines.line(Math.max(place.start, place.end - 1)), startColumn: lines.column(place.start), endColumn: lines.column(place.end),
+    function: node.call < 0 ? graph.root.name : graph.calls[node.call].callee, method: 'alignment', confidence: located.confidence, equals: located.equals.length, backward,
+  };
+}
+
+/** A chain may run from several functions (a norm class and a query norm); one that explains less than a tenth is noise. */
+const MINIMUM_SHARE = 0.1;
+
+function sourcesOf(fingerprint: Fingerprint, origins: OriginTable, equals: readonly string[]): readonly FingerprintSource[] {
+  const groups = new Map<string, { readonly places: Map<number, number>; occurrences: number }>();
+  for (const events of fingerprint.events) {
+    const counts = new Map<string, number>();
+    events.forEach((event) => {
+      const origin = origins.list[origins.of[event]];
+      if (origin !== undefined) {
+        const key = `${origin.file}\0${origin.function}`;
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+      }
+    });
+    const [best] = [...counts].sort((a, b) => b[1] - a[1]);
+    if (best === undefined || best[1] * 2 < events.length) {
+      continue;
+    }
+    const group = groups.get(best[0]) ?? { places: new Map<number, number>(), occurrences: 0 };
+    groups.set(best[0], group);
+    group.occurrences++;
+    events.forEach((event) => {
+      const index = origins.of[event];
+      const origin = origins.list[index];
+      if (origin !== undefined && `${origin.file}\0${origin.function}` === best[0]) {
+        group.places.set(index, (group.places.get(index) ?? 0) + 1);
+      }
+    });
+  }
+  return [...groups.values()].filter((group) => group.occurrences >= fingerprint.occurrences * MINIMUM_SHARE).sort((a, b) => b.occurrences - a.occurrences).map((group) => {
+    const places = [...group.places].filter(([, count]) => count * 2 >= group.occurrences).map(([index]) => origins.list[index]).sort((a, b) => a.startLine - b.startLine || a.startColumn - b.startColumn);
+    const [first] = places;
+    return {
+      file: first.file, startLine: first.startLine, endLine: Math.max(...places.map((place) => place.endLine)), function: first.function, method: first.method, confidence: first.confidence, equals: first.method === 'alignment' ? equals : [], occurrences: group.occurrences,
+      kernels: places.map((place) => ({ line: place.startLine, startColumn: place.startColumn, endLine: place.endLine, endColumn: place.endColumn })),
+    };
+  });
+}

@@ -1,0 +1,59 @@
+/** Explains ranks: keeps the index of the last sources asked for, and the last explanation of each rank. */
+import type { Parser } from 'web-tree-sitter';
+import type { FingerprintData } from '../protocol/fingerprints';
+import { explain, type Explanation } from './attribution/explain';
+import { fingerprintData } from './attribution/fingerprintData';
+import type { FilePort } from './port';
+import type { RankData } from './profile/columns';
+import { indexSources, type SourceIndex } from './python/sourceIndex';
+
+export interface ExplainRequest {
+  readonly step?: number;
+  /** Folders or files with the Python source. */
+  readonly sources?: readonly string[];
+  /** Text of open documents by path: they hide the disk. */
+  readonly overlay?: Readonly<Record<string, string>>;
+}
+
+export class Explainer {
+  private index: { readonly key: string; readonly value: Promise<SourceIndex> } | undefined;
+  private readonly explained = new WeakMap<RankData, { readonly key: string; readonly explanation: Explanation; readonly index: SourceIndex | undefined }>();
+
+  constructor(private readonly port: FilePort, private readonly parser: () => Promise<Parser>) {}
+
+  async explain(rank: RankData, request: ExplainRequest, signal?: AbortSignal): Promise<{ readonly explanation: Explanation; readonly index: SourceIndex | undefined }> {
+    const index = await this.sources(request, signal);
+    const key = `${request.step ?? ''}|${this.index?.key ?? ''}`;
+    const known = this.explained.get(rank);
+    if (known?.key === key && known.index === index) {
+      return known;
+    }
+    const explanation = explain(rank, { parser: await this.parser(), ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }) });
+    const made = { key, explanation, index };
+    this.explained.set(rank, made);
+    return made;
+  }
+
+  async data(rank: RankData, request: ExplainRequest, signal?: AbortSignal): Promise<FingerprintData> {
+    const { explanation, index } = await this.explain(rank, request, signal);
+    return fingerprintData(rank, explanation, index);
+  }
+
+  /** The index for a request; a failed or cancelled one is not kept. */
+  private async sources({ sources, overlay }: ExplainRequest, signal: AbortSignal | undefined): Promise<SourceIndex | undefined> {
+    if (sources === undefined || sources.length === 0) {
+      this.index = undefined;
+      return undefined;
+    }
+    const key = JSON.stringify([sources, overlay ?? {}]);
+    if (this.index?.key !== key) {
+      const parser = await this.parser();
+      const value = indexSources(this.port, sources, parser, { overlay: new Map(Object.entries(overlay ?? {})), ...(signal === undefined ? {} : { signal }) });
+      this.index = { key, value };
+      value.catch(() => {
+        this.index = undefined;
+      });
+    }
+    return this.index.value;
+  }
+}

@@ -1,0 +1,82 @@
+/** Fingerprints as they cross a border and as `fuselens analyze` prints them: times in µs, lines from 1, columns from 0 (UTF-16). */
+
+export interface FingerprintKernel {
+  readonly name: string;
+  readonly type: string;
+  readonly meanUs: number | null;
+  /** The part of the formula this kernel is: source text of the eager form's operator; '' where none is known. */
+  readonly term: string;
+}
+
+export interface FingerprintSourceEntry {
+  readonly file: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly function: string;
+  readonly method: 'stack' | 'alignment' | 'carried';
+  readonly confidence: number;
+  /** Other files whose body is the same. */
+  readonly equals: readonly string[];
+  readonly occurrences: number;
+  readonly kernels: readonly { readonly line: number; readonly startColumn: number; readonly endLine: number; readonly endColumn: number }[];
+}
+
+export interface FingerprintEntry {
+  readonly id: string;
+  /** Catalogue id; null for an unknown chain, which is then named by its operators. */
+  readonly fusion: string | null;
+  /** English title; the l10n bundle translates it. */
+  readonly title: string;
+  readonly kind: 'fusion' | 'waste' | 'unknown';
+  readonly form: string;
+  readonly phase: string;
+  readonly kernels: readonly FingerprintKernel[];
+  readonly occurrences: number;
+  readonly perStep: number;
+  readonly meanUs: number;
+  readonly totalUs: number;
+  readonly periodUs: number | null;
+  readonly gapUs: number;
+  readonly recoverableDeviceUs: readonly [number, number];
+  readonly recoverableStepUs: readonly [number, number];
+  /** First occurrence, to zoom to: ns relative to the rank's base, and the device event it starts with. */
+  readonly first: { readonly startNs: number; readonly endNs: number; readonly event: number };
+  readonly source: readonly FingerprintSourceEntry[];
+}
+
+/** Device time of one source line, all kernels located there together. */
+export interface LineCost {
+  readonly file: string;
+  readonly line: number;
+  readonly kernels: number;
+  readonly totalUs: number;
+  /** Of it, kernels that are the backward of the line. */
+  readonly backwardUs: number;
+  readonly method: 'stack' | 'alignment' | 'carried';
+}
+
+export interface Attribution {
+  /** Share of kernel time with a source. */
+  readonly locatedShare: number;
+  /** How the alignment with the workspace went; null when no folder was given or it was not needed. */
+  readonly alignment:
+    | { readonly file: string; readonly function: string; readonly confidence: number; readonly equals: readonly string[]; readonly holeShare: number }
+    | { readonly code: string; readonly args?: Readonly<Record<string, string | number>> }
+    | null;
+  readonly files: number;
+  readonly capped: boolean;
+}
+
+export interface FingerprintData {
+  readonly fingerprints: readonly FingerprintEntry[];
+  readonly lines: readonly LineCost[];
+  readonly attribution: Attribution;
+}
+
+export interface FingerprintMethods {
+  /** Chains of one rank; with `sources` (folders or files) they are located in the code. `overlay` has the text of open documents by path. */
+  fingerprints: {
+    readonly params: { readonly rank: string; readonly step?: number; readonly sources?: readonly string[]; readonly overlay?: Readonly<Record<string, string>> };
+    readonly result: FingerprintData;
+  };
+}

@@ -25,9 +25,11 @@ export function durationDensity(sorted: Float64Array): OverviewData['density'] {
   }
   const counts = new Array<number>(high - low).fill(0);
   let bin = low;
+  let upper = edgeNs(bin + 1);
   for (let i = first; i < sorted.length; i++) {
-    while (sorted[i] >= edgeNs(bin + 1)) {
+    while (sorted[i] >= upper) {
       bin++;
+      upper = edgeNs(bin + 1);
     }
     counts[bin - low]++;
   }

@@ -43,7 +43,7 @@ export class IntervalBuilder {
   }
 
   finish(): Intervals {
-    return { count: this.count, starts: this.starts.slice(0, this.count), ends: this.ends.slice(0, this.count) };
+    return { count: this.count, starts: this.starts.subarray(0, this.count), ends: this.ends.subarray(0, this.count) };
   }
 }
 
@@ -91,6 +91,26 @@ export function intersect(a: Intervals, b: Intervals): Intervals {
     }
   }
   return out.finish();
+}
+
+/** Length of what both cover, without building it. */
+export function overlapLength(a: Intervals, b: Intervals): number {
+  let sum = 0;
+  let i = 0;
+  let j = 0;
+  while (i < a.count && j < b.count) {
+    const start = Math.max(a.starts[i], b.starts[j]);
+    const end = Math.min(a.ends[i], b.ends[j]);
+    if (end > start) {
+      sum += end - start;
+    }
+    if (a.ends[i] < b.ends[j]) {
+      i++;
+    } else {
+      j++;
+    }
+  }
+  return sum;
 }
 
 /** The part of `a` inside `[startNs, endNs)`. */

@@ -1,7 +1,8 @@
 import type { KernelFigures } from '../../protocol/report';
 import type { DeviceEvents } from '../profile/columns';
-import { lengthOf, unite } from './intervals';
+import { lengthOf } from './intervals';
 import { isKernel, type BusyUnions, type Selection } from './selection';
+import { sortIntegers } from './sortIntegers';
 import { microseconds, ratio } from './units';
 
 /** Known durations of the window's kernels in ns, ascending. A kernel whose start is unknown keeps its duration. */
@@ -17,7 +18,7 @@ export function sortedDurations(events: DeviceEvents, selection: Selection): Flo
       }
     }
   }
-  return out.slice(0, count).sort();
+  return sortIntegers(out.slice(0, count));
 }
 
 /** Percentile by nearest rank: element number ⌈q·n⌉ (from 1) of an ascending array; NaN when it is empty. */
@@ -53,7 +54,7 @@ export function kernelFigures(events: DeviceEvents, selection: Selection, unions
   }
   const { count, timedCount, lastStartNs } = countKernels(events, selection);
   const spanNs = unions.lastNs - unions.firstNs;
-  const busyNs = Number.isNaN(spanNs) ? NaN : lengthOf(unite(unions.compute, unions.communication));
+  const busyNs = Number.isNaN(spanNs) ? NaN : lengthOf(unions.kernels);
   return {
     count,
     timedCount,

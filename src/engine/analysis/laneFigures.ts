@@ -1,6 +1,6 @@
 import type { LaneFigures } from '../../protocol/report';
 import { EventKind, type DeviceEvents, type RankData, type StreamInfo } from '../profile/columns';
-import { clip, gaps, IntervalBuilder, intersect, lengthOf, unite, type Intervals } from './intervals';
+import { clip, gaps, lengthOf, overlapLength, unite, type Intervals } from './intervals';
 import { type BusyUnions, type Selection } from './selection';
 import { microseconds } from './units';
 
@@ -24,10 +24,10 @@ export function laneFigures(data: RankData, selection: Selection, unions: BusyUn
   }
   const computeBusyNs = lengthOf(unions.compute);
   const communicationBusyNs = lengthOf(unions.communication);
-  const overlappedNs = lengthOf(intersect(unions.communication, unions.compute));
-  const kernels = unite(unions.compute, unions.communication);
-  const kernelBusyNs = lengthOf(kernels);
-  const allBusyNs = lengthOf(unite(kernels, clip(unions.copies, firstNs, lastNs)));
+  const overlappedNs = overlapLength(unions.communication, unions.compute);
+  const copies = clip(unions.copies, firstNs, lastNs);
+  const exposedCopyNs = lengthOf(copies) - overlapLength(copies, unions.kernels);
+  const allBusyNs = lengthOf(unions.kernels) + exposedCopyNs;
   const spanNs = lastNs - firstNs;
   return {
     computeBusyUs: computeBusyNs / 1000,
@@ -35,7 +35,7 @@ export function laneFigures(data: RankData, selection: Selection, unions: BusyUn
     copyBusyUs: copiesKnown ? copyBusyNs / 1000 : null,
     overlappedUs: overlappedNs / 1000,
     exposedCommunicationUs: (communicationBusyNs - overlappedNs) / 1000,
-    exposedCopyUs: copiesKnown ? (allBusyNs - kernelBusyNs) / 1000 : null,
+    exposedCopyUs: copiesKnown ? exposedCopyNs / 1000 : null,
     computeIdleUs: (spanNs - computeBusyNs) / 1000,
     mainStreamIdleUs: microseconds(mainStreamIdleNs(events, selection, unions, streams)),
     freeUs: (spanNs - allBusyNs) / 1000,
@@ -49,7 +49,7 @@ export function recordsCopies({ backend, hostEvents, deviceEvents: { kind } }: R
 
 /** Nothing runs at all: the gaps between the first kernel's start and the last kernel's end. */
 export function freeIntervals(unions: BusyUnions): Intervals {
-  return gaps(unite(unite(unions.compute, unions.communication), unions.copies), unions.firstNs, unions.lastNs);
+  return gaps(unite(unions.kernels, unions.copies), unions.firstNs, unions.lastNs);
 }
 
 /** No compute kernel runs: the lane the article draws red. */
@@ -81,13 +81,18 @@ function mainStreamIdleNs(events: DeviceEvents, selection: Selection, unions: Bu
   if (stream === undefined) {
     return NaN;
   }
-  const busy = new IntervalBuilder();
+  // Rows come by start, so what lies after the latest end so far is new busy time; outside the span nothing counts.
+  let busyNs = 0;
+  let coveredNs = unions.firstNs;
   const { rows } = selection;
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i];
-    if (events.stream[row] === stream) {
-      busy.add(events.startNs[row], events.startNs[row] + events.durationNs[row]);
+    const from = Math.max(events.startNs[row], coveredNs);
+    const end = Math.min(events.startNs[row] + events.durationNs[row], unions.lastNs);
+    if (events.stream[row] === stream && end > from) {
+      busyNs += end - from;
+      coveredNs = end;
     }
   }
-  return unions.lastNs - unions.firstNs - lengthOf(clip(busy.finish(), unions.firstNs, unions.lastNs));
+  return unions.lastNs - unions.firstNs - busyNs;
 }

@@ -49,13 +49,13 @@ export function reportOf(data: RankData, options: ReportOptions, { selection, so
     families: familyTotals(data.deviceEvents, selection),
     topKernels: groups.slice(0, TOP_KERNELS)
       .map(({ name, type, count, totalNs }) => ({ name, type, count, totalUs: totalNs / 1000 })),
-    steps: stepReports(data, options.step),
+    steps: stepReports(data, options.step, options.step === undefined ? selection : undefined),
   };
 }
 
 /** One row per step (or the one asked for). Events outside every step are in no row. */
-export function stepReports(data: RankData, only?: number): readonly StepReport[] {
-  const selections = only === undefined ? selectSteps(data.deviceEvents, data.steps.length) : undefined;
+export function stepReports(data: RankData, only?: number, whole?: Selection): readonly StepReport[] {
+  const selections = only === undefined ? selectSteps(data.deviceEvents, data.steps.length, whole) : undefined;
   return data.steps.flatMap((step, index) => {
     if (only !== undefined && only !== index) {
       return [];

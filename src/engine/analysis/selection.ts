@@ -43,22 +43,21 @@ export function selectEvents(events: DeviceEvents, step?: number): Selection {
 }
 
 /** The selection of every step at once, in one pass: a thousand steps must not read the table a thousand times. */
-export function selectSteps(events: DeviceEvents, steps: number): readonly Selection[] {
-  const whole = selectEvents(events);
+export function selectSteps(events: DeviceEvents, steps: number, whole: Selection = selectEvents(events)): readonly Selection[] {
   const split = (rows: Uint32Array): readonly Uint32Array[] => {
     const sizes = new Uint32Array(steps);
-    for (const row of rows) {
-      const step = events.step[row];
+    for (let i = 0; i < rows.length; i++) {
+      const step = events.step[rows[i]];
       if (step >= 0 && step < steps) {
         sizes[step]++;
       }
     }
     const parts = Array.from(sizes, (size) => new Uint32Array(size));
     sizes.fill(0);
-    for (const row of rows) {
-      const step = events.step[row];
+    for (let i = 0; i < rows.length; i++) {
+      const step = events.step[rows[i]];
       if (step >= 0 && step < steps) {
-        parts[step][sizes[step]++] = row;
+        parts[step][sizes[step]++] = rows[i];
       }
     }
     return parts;
@@ -72,6 +71,8 @@ export function selectSteps(events: DeviceEvents, steps: number): readonly Selec
 export interface BusyUnions {
   readonly compute: Intervals;
   readonly communication: Intervals;
+  /** Compute and communication together. */
+  readonly kernels: Intervals;
   /** Copies and sets. */
   readonly copies: Intervals;
   /** First kernel start and last kernel end; NaN when no kernel has both. Kernels of zero length count here. */
@@ -82,6 +83,7 @@ export interface BusyUnions {
 export function busyUnions(events: DeviceEvents, { rows }: Selection): BusyUnions {
   const compute = new IntervalBuilder(rows.length);
   const communication = new IntervalBuilder();
+  const kernels = new IntervalBuilder(rows.length);
   const copies = new IntervalBuilder();
   let firstNs = NaN;
   let lastNs = NaN;
@@ -97,7 +99,12 @@ export function busyUnions(events: DeviceEvents, { rows }: Selection): BusyUnion
       copies.add(start, end);
       continue;
     }
-    (kind === EventKind.Communication ? communication : compute).add(start, end);
+    kernels.add(start, end);
+    if (kind === EventKind.Communication) {
+      communication.add(start, end);
+    } else {
+      compute.add(start, end);
+    }
     if (Number.isNaN(firstNs)) {
       firstNs = start;
       lastNs = end;
@@ -105,5 +112,5 @@ export function busyUnions(events: DeviceEvents, { rows }: Selection): BusyUnion
       lastNs = end;
     }
   }
-  return { compute: compute.finish(), communication: communication.finish(), copies: copies.finish(), firstNs, lastNs };
+  return { compute: compute.finish(), communication: communication.finish(), kernels: kernels.finish(), copies: copies.finish(), firstNs, lastNs };
 }

@@ -135,7 +135,7 @@ describe('figures of the Ascend sets', () => {
           close(lanes.communicationBusyUs, cell('Communication'), 0.03, 'Communication');
           close(lanes.exposedCommunicationUs, cell('Communication(Not Overlapped)'), 0.02, 'Communication(Not Overlapped)');
           close(lanes.overlappedUs, cell('Overlapped'), 0.02, 'Overlapped');
-          close((lanes.freeUs ?? NaN) + (lanes.exposedCopyUs ?? NaN), cell('Free'), 0.03, 'Free');
+          close((lanes.freeUs ?? NaN) + (lanes.exposedCopyUs ?? 0), cell('Free'), 0.03, 'Free');
           close(kernels.spanUs, cell('Stage') + cell('Bubble'), 0.25, 'Stage');
           checked++;
         }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { durationDensity } from '../../../src/engine/analysis/density';
+import { sortIntegers } from '../../../src/engine/analysis/sortIntegers';
 
 describe('density of durations', () => {
   it('counts every kernel of known length once, in the bin that holds it, and integrates to one', () => {
@@ -13,6 +14,16 @@ describe('density of durations', () => {
       if (positive.length > 0) {
         assert.ok(Math.abs(density.reduce((sum, value, i) => sum + value * (edgesUs[i + 1] - edgesUs[i]), 0) - 1) < 1e-9);
       }
+    }));
+  });
+});
+
+describe('sorting durations', () => {
+  it('agrees with comparing, for short and long lists, small and huge values', () => {
+    const values = fc.oneof(fc.integer({ min: 0, max: 5000 }), fc.integer({ min: 0, max: 2 ** 33 + 10 }), fc.constant(0));
+    fc.assert(fc.property(fc.array(values, { maxLength: 50 }), fc.integer({ min: 1, max: 80 }), (list, copies) => {
+      const many = Float64Array.from({ length: list.length * copies }, (_, i) => list[i % Math.max(1, list.length)] + (i % 7));
+      assert.deepEqual(sortIntegers(many.slice()), many.slice().sort());
     }));
   });
 });

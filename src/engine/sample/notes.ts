@@ -11,8 +11,8 @@ export function readmeText(runs: readonly SampleRun[], simulated: readonly Simul
 on tuning Qwen3.5-2B on Ascend 910C shows can be looked at without an NPU. It is a demonstration and a regression test,
 never evidence: no claim about a device, a library or FuseLens may rest on it.
 
-- \`baseline/\`, \`optimized/\`: torch_npu text exports of 16 ranks, step 5 (CANN 8.3 columns, Level1, no counters, no stacks,
-  no trace_view.json, as little as XTuner's NPU profiler leaves). Every rank folder says \`synthetic\` in its name and metadata.
+- \`baseline/\`, \`optimized/\`: torch_npu text exports of 16 ranks, step 5 (CANN 8.3 columns, Level1, no counters, no stacks).
+  A real export would also have trace_view.json with host operators and launches; it is left out here for size. Every rank folder says \`synthetic\` in its name and metadata.
 - \`workspace/\`: the model's own Python source. \`python workspace/train.py --tiny\` runs on any CPU with PyTorch. The baseline's
   kernels follow this source in order, forward and backward (a test runs it under PyTorch and compares, the delta rule apart, which
   is a chain of compiled kernels on a device); the gated RMSNorm is on lines 29 and 30 of \`q35_npu_old.py\`.

@@ -65,6 +65,16 @@ describe('messages', () => {
     }
   });
 
+  it('of the editor side are translated, too: every literal given to l10n.t, and every key of the manifest', () => {
+    const literals = readdirSync(sources, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && entry.name.endsWith('.ts')).flatMap((entry) => {
+      const content = readFileSync(path.join(entry.parentPath, entry.name), 'utf8');
+      return [...content.matchAll(/\bl10n\.t\(\s*'((?:[^'\\\n]|\\.)*)'/g)].map(([, literal]) => literal.replace(/\\(.)/g, '$1'));
+    });
+    assert.deepEqual([...new Set(literals)].filter((literal) => bundle[literal] === undefined), []);
+    const manifest = (name: string): Readonly<Record<string, string>> => JSON.parse(readFileSync(path.resolve(sources, '..', name), 'utf8')) as Readonly<Record<string, string>>;
+    assert.deepEqual(Object.keys(manifest('package.nls.zh-cn.json')).sort(), Object.keys(manifest('package.nls.json')).sort());
+  });
+
   it('keep a placeholder visible when its argument is missing, and show an unknown code as itself', () => {
     assert.equal(fill('{file}: {count} rows', { file: 'a.csv' }), 'a.csv: {count} rows');
     assert.equal(render({ code: 'no.such.code' }), 'no.such.code');

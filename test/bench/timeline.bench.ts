@@ -29,9 +29,9 @@ export async function run({ smoke }: { readonly smoke: boolean }): Promise<reado
       await page.waitForTimeout(smoke ? 500 : 2500);
       const label = latency === 0 ? 'locally' : `with ${latency} ms of round trip`;
       await page.evaluate(`harness.move(${smoke ? 30 : 120})`);
-      const { script, interval, requests } = (await page.evaluate(`harness.move(${smoke ? 60 : 400})`)) as Motion;
+      const { script, interval, requests } = await page.evaluate<Motion>(`harness.move(${smoke ? 60 : 400})`);
       const frames = smoke ? 20 : 150;
-      const blank = (await page.evaluate(`harness.countBlank(${frames})`)) as number;
+      const blank = await page.evaluate<number>(`harness.countBlank(${frames})`);
       rows.push(
         { name: `frame while zooming and panning, script, p95, ${label}`, value: quantile(script, 0.95), unit: 'ms', target: 16, atMost: true },
         { name: `frame to frame, p95, ${label}`, value: quantile(interval, 0.95), unit: 'ms' },

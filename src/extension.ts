@@ -8,7 +8,7 @@ import { askAndOpen, openOnStart, openPath } from './host/commands/openProfile';
 import { registerCommands } from './host/commands/register';
 import { openSource } from './host/openSource';
 import { ProfileStore } from './host/profileStore';
-import { engineStarter } from './host/startEngine';
+import { engineStarter, reloadOnRules } from './host/startEngine';
 import { ProfilesTree } from './host/views/profilesTree';
 import { ViewTabs } from './host/views/viewTabs';
 
@@ -20,7 +20,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const latency = { ms: 0 };
   const tabs = new ViewTabs(store, { extensionUri, latency, openSource, openOther: () => void askAndOpen(commands) });
   const commands: CommandContext = { store, tabs, tree, extensionPath, globalStorage: globalStorageUri };
-  context.subscriptions.push(store, tree, tabs, activeProfileItem(store), registerCommands(commands));
+  context.subscriptions.push(store, tree, tabs, activeProfileItem(store), registerCommands(commands), reloadOnRules(store));
   void openOnStart(commands);
   return {
     activationMs: performance.now() - started,

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { FamilyRule } from '../engine/analysis/families';
 import { startEngine } from '../node/engineClient';
 import type { StartEngine } from './profile';
+import type { ProfileStore } from './profileStore';
 
 const MB = 1024 * 1024;
 
@@ -24,4 +25,23 @@ export function engineStarter(script: string, storage: string): StartEngine {
       },
     });
   };
+}
+
+/** Family rules are told to an engine when it starts: other rules, or trust in the workspace's own, mean another engine. */
+export function reloadOnRules(store: ProfileStore): vscode.Disposable {
+  const reload = (): void => {
+    for (const profile of store.profiles()) {
+      if (profile.engineRuns) {
+        profile.reload().catch(() => undefined);
+      }
+    }
+  };
+  return vscode.Disposable.from(
+    vscode.workspace.onDidGrantWorkspaceTrust(reload),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('fuselens.families.rules')) {
+        reload();
+      }
+    }),
+  );
 }

@@ -61,6 +61,7 @@ export type FromWebview =
   /** The script runs and listens; nothing is posted to it before. `state` is what it had saved, if anything. */
   | { readonly kind: 'ready'; readonly state?: unknown }
   | { readonly kind: 'call'; readonly id: number; readonly method: ViewMethod; readonly params: unknown }
+  /** Stops a call; id 0 stops the opening of the profile. */
   | { readonly kind: 'cancel'; readonly id: number }
   /** The view's state changed (rank, step, viewport): the host keeps the last one beside the tab. */
   | { readonly kind: 'state'; readonly state: ViewState }

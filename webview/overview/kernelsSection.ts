@@ -2,7 +2,7 @@ import type { FigureTable } from '../../src/protocol/overviewTables';
 import { textField } from '../shared/controls';
 import { h } from '../shared/dom';
 import { DataTable } from '../tables/dataTable';
-import { section } from '../tables/tableSection';
+import { copyWith, section } from '../tables/tableSection';
 import type { ContentOptions } from './overviewContent';
 
 /** Every kernel name, sortable and filtered as the user types; a row leads to its longest run in the timeline. */
@@ -14,7 +14,7 @@ export function kernelsSection(options: ContentOptions, table: FigureTable): HTM
     onDetail(detail);
   };
   const grid = new DataTable({
-    table, words, label: words.t('view.kernels'), maxHeight: 440, sort: detail.sort ?? { key: 'total_us', descending: true },
+    table, words, label: words.t('view.kernels'), maxHeight: 440, copy: copyWith(options), sort: detail.sort ?? { key: 'total_us', descending: true },
     onSort: (sort) => keep({ sort }),
     activate: {
       label: words.t('view.showInTimeline'), icon: 'pulse',

@@ -6,7 +6,7 @@ import { densityChart, type LiveChart } from '../charts/densityChart';
 import { familyBars } from '../charts/familyBars';
 import { h } from '../shared/dom';
 import { DataTable, type Sort } from '../tables/dataTable';
-import { section, type SectionContext } from '../tables/tableSection';
+import { copyWith, section, type SectionContext } from '../tables/tableSection';
 import { kernelsSection } from './kernelsSection';
 import { keyFiguresTable } from './keyFigures';
 import { stepTraceTable } from './stepTrace';
@@ -75,21 +75,21 @@ function stepsSection(options: ContentOptions): HTMLElement | undefined {
     return undefined;
   }
   const activate = { label: words.t('view.step'), icon: 'arrow-right', run: onStep };
-  return section(options, { id: 'steps', title: words.t('view.steps'), table }, new DataTable({ table, words, label: words.t('view.steps'), maxHeight: 300, activate, ...(step === undefined ? {} : { selectedRow: step }) }).element);
+  return section(options, { id: 'steps', title: words.t('view.steps'), table }, new DataTable({ table, words, label: words.t('view.steps'), maxHeight: 300, activate, copy: copyWith(options), ...(step === undefined ? {} : { selectedRow: step }) }).element);
 }
 
 function streamsSection(options: ContentOptions): HTMLElement | undefined {
   const { data, words } = options;
   const table = streamsTable(data);
   return table.rows.length === 0 ? undefined
-    : section(options, { id: 'streams', title: words.t('view.streams'), tip: words.t('figure.streams'), table }, new DataTable({ table, words, label: words.t('view.streams'), maxHeight: 300 }).element);
+    : section(options, { id: 'streams', title: words.t('view.streams'), tip: words.t('figure.streams'), table }, new DataTable({ table, words, label: words.t('view.streams'), maxHeight: 300, copy: copyWith(options) }).element);
 }
 
 function stepTraceSection(options: ContentOptions): HTMLElement | undefined {
   const { data, words } = options;
   const table = stepTraceTable(data, words.t('view.stepTrace'));
   return table === null ? undefined
-    : section(options, { id: 'step-trace', title: words.t('view.stepTrace'), table }, h('p', { class: 'note' }, words.t('view.stepTraceNote')), new DataTable({ table, words, label: words.t('view.stepTrace'), maxHeight: 300 }).element);
+    : section(options, { id: 'step-trace', title: words.t('view.stepTrace'), table }, h('p', { class: 'note' }, words.t('view.stepTraceNote')), new DataTable({ table, words, label: words.t('view.stepTrace'), maxHeight: 300, copy: copyWith(options) }).element);
 }
 
 function assumptionsSection(options: ContentOptions): HTMLElement | undefined {

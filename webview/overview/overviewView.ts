@@ -35,7 +35,7 @@ export class OverviewView {
           this.opening = undefined;
         }
         if (this.opening === undefined) {
-          this.opening = new ReadingPage(this.words, this.words.t('view.opening', { name: message.name }));
+          this.opening = new ReadingPage(this.words, this.words.t('view.opening', { name: message.name }), () => this.bridge.post({ kind: 'cancel', id: 0 }));
           this.show(this.opening.element);
         }
         if (message.progress !== undefined) {

@@ -39,3 +39,15 @@ export function failurePage(message: string, ...actions: readonly HTMLElement[])
 }
 
 export const showPage = (root: HTMLElement, page: HTMLElement): void => fillElement(root, page);
+
+/** A mistake of ours must not leave a blank page: says what happened, in place of what could not be drawn. */
+export function showOwnErrors(root: HTMLElement): void {
+  const show = (reason: unknown): void => showPage(root, failurePage(reason instanceof Error ? `${reason.message}\n${reason.stack ?? ''}` : String(reason)));
+  window.addEventListener('error', (event) => {
+    // Browsers report this harmless loop of the layout as an error.
+    if (!event.message.includes('ResizeObserver')) {
+      show(event.error ?? event.message);
+    }
+  });
+  window.addEventListener('unhandledrejection', (event) => show(event.reason));
+}

@@ -22,6 +22,8 @@ export interface TableOptions {
   /** Enter, double-click or the row's button. `index` is the row's place in `table.rows`. */
   readonly activate?: { readonly label: string; readonly icon: string; readonly run: (index: number) => void };
   readonly selectedRow?: number;
+  /** Copies a row (tab-separated, exact values) when nothing else is selected. */
+  readonly copy?: (text: string) => void;
 }
 
 /**
@@ -54,6 +56,8 @@ export class DataTable {
     body.addEventListener('keydown', (event) => {
       if (event.key === 'Enter') {
         this.run(this.rowWindow.placeOf(event.target));
+      } else if (event.key === 'c' && (event.ctrlKey || event.metaKey) && (getSelection()?.isCollapsed ?? true)) {
+        this.copyRow(this.rowWindow.placeOf(event.target));
       }
     });
   }
@@ -117,6 +121,12 @@ export class DataTable {
 
   private swatch(key: string, cell: Cell): HTMLElement | undefined {
     return key === 'family' && typeof cell === 'string' ? h('span', { class: 'swatch', style: `background: ${familyColour(cell)}`, 'aria-hidden': 'true' }) : undefined;
+  }
+
+  private copyRow(place: number | undefined): void {
+    if (place !== undefined) {
+      this.options.copy?.(this.options.table.rows[this.order[place]].map((cell) => String(cell ?? '')).join('\t'));
+    }
   }
 
   private run(place: number | undefined): void {

@@ -24,3 +24,5 @@ export function section(context: SectionContext, options: { readonly id: string;
     h('header', { class: 'section-head' }, h('h2', { id: `title-${id}`, ...(tip === undefined ? {} : { 'data-tip': tip }) }, title), h('span', { class: 'section-tools' }, [...tools, ...actions])),
     children);
 }
+
+export const copyWith = ({ post }: SectionContext): ((text: string) => void) => (text) => post({ kind: 'copy', text });

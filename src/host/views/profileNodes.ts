@@ -1,3 +1,4 @@
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Problem, ProfileSummary, RankSummary, StepSummary } from '../../protocol/engine';
 import { groupNames } from '../../protocol/groupNames';
@@ -81,11 +82,11 @@ function problemsIcon(problems: readonly Problem[]): vscode.ThemeIcon {
 }
 
 /** The row of a node. */
-export function treeItem(node: ProfileNode, isActive: (profile: Profile) => boolean): vscode.TreeItem {
+export function treeItem(node: ProfileNode, store: { readonly active: Profile | undefined; profiles(): readonly Profile[] }): vscode.TreeItem {
   const { None, Collapsed } = vscode.TreeItemCollapsibleState;
   const item = ((): vscode.TreeItem => {
     switch (node.kind) {
-      case 'profile': return profileItem(node.profile, isActive(node.profile));
+      case 'profile': return profileItem(node.profile, store.active === node.profile, store.profiles().filter(({ name }) => name === node.profile.name).length > 1);
       case 'group': return groupItem(node.profile, node.group);
       case 'rank': return rankItem(node.profile, node.rank);
       case 'step': return row(node.step.source === 'window' ? vscode.l10n.t('Whole recording') : node.step.name, None, { icon: 'circle-small', context: 'step', ...(Number.isFinite(node.step.durationNs) ? { description: formatDuration(node.step.durationNs) } : {}) });
@@ -120,11 +121,11 @@ function row(label: string, state: vscode.TreeItemCollapsibleState, { icon, desc
   return item;
 }
 
-function profileItem(profile: Profile, active: boolean): vscode.TreeItem {
+function profileItem(profile: Profile, active: boolean, namesake: boolean): vscode.TreeItem {
   const { summary, status } = profile;
   const format = summary === undefined ? '' : formatName(summary.format);
   const failed = status.kind === 'failed';
-  const words = [active ? vscode.l10n.t('active') : '', format, failed ? sentenceOf(status.error) : ''].filter((word) => word !== '');
+  const words = [active ? vscode.l10n.t('active') : '', namesake ? path.basename(path.dirname(profile.path)) : '', format, failed ? sentenceOf(status.error) : ''].filter((word) => word !== '');
   return row(profile.name, failed ? vscode.TreeItemCollapsibleState.None : vscode.TreeItemCollapsibleState.Collapsed, {
     icon: failed ? SEVERITY_ICON.error : active ? new vscode.ThemeIcon('pass-filled', new vscode.ThemeColor('charts.green')) : 'graph',
     description: words.join(' · '),

@@ -15,6 +15,9 @@ export interface ViewServices {
   readonly openOther: () => void;
 }
 
+/** Id of the opening among the running calls; calls of the webview count from 1. */
+const OPENING = 0;
+
 /**
  * The bridge between one webview and its profile: answers the view's calls through the profile's engine and keeps the view's
  * state. Custom editors and panels both use it. Nothing is posted before the webview said `ready`, which it says again each
@@ -108,12 +111,16 @@ export class ProfileView implements vscode.Disposable {
     const { name } = this.profile;
     const speech = { language: vscode.env.language, bundle: vscode.l10n.bundle ?? {} };
     this.post({ kind: 'opening', name, ...speech });
+    const abort = new AbortController();
+    this.running.set(OPENING, abort);
     try {
-      await this.profile.open({ progress: (progress) => this.post({ kind: 'opening', name, progress }) });
+      await this.profile.open({ signal: abort.signal, progress: (progress) => this.post({ kind: 'opening', name, progress }) });
     } catch (error) {
       const message = isCancelled(error) ? vscode.l10n.t('Opening {0} was cancelled.', name) : sentenceOf(error);
       this.post({ kind: 'failed', message, crashed: isCrash(error) });
       return;
+    } finally {
+      this.running.delete(OPENING);
     }
     const { summary } = this.profile;
     if (summary === undefined) {

@@ -30,7 +30,7 @@ export class ProfilesTree implements vscode.TreeDataProvider<ProfileNode>, vscod
   }
 
   getTreeItem(node: ProfileNode): vscode.TreeItem {
-    return treeItem(node, (profile) => this.store.active === profile);
+    return treeItem(node, this.store);
   }
 
   async getChildren(node?: ProfileNode): Promise<ProfileNode[]> {

@@ -12,7 +12,7 @@ export const ascendMessages: Readonly<Record<string, string>> = {
   'effect.ascend-rank-incomplete': 'The rank is listed but not read; sums and comparisons over ranks leave it out, they do not count it as 0.',
   'problem.ascend-stopped-early': '{folder}: the recording did not stop cleanly (profiler_info has no end).',
   'effect.ascend-stopped-early': 'The last step may lack kernels.',
-  'problem.ascend-two-exports': '{where} holds a text export and a database of the same recording; the {used} export is used. “Switch Export” reads the other one.',
+  'problem.ascend-two-exports': '{where} holds a text export and a database of the same recording; the {used} export is used. The commands “Use Text Export” and “Use Database Export” switch.',
   'effect.ascend-two-exports': 'None; both describe the same kernels.',
   'problem.ascend-too-many-folders': '{folder} has more than {limit} folders; what was found in the first ones is shown. Open a folder nearer to the profile.',
   'effect.ascend-too-many-folders': 'Ranks deeper in the tree may be missing.',

@@ -29,13 +29,32 @@ export async function openBuiltin(path: string, writable: boolean): Promise<SqlD
   };
 }
 
-async function loadBuiltin(): Promise<Builtin | undefined> {
+let loading: Promise<Builtin | undefined> | undefined;
+
+function loadBuiltin(): Promise<Builtin | undefined> {
+  return (loading ??= quietly(async () => {
+    try {
+      // Named by a variable, so that bundlers and type checks leave it to run time.
+      const name = 'node:sqlite';
+      return (await import(name)) as Builtin;
+    } catch {
+      return undefined;
+    }
+  }));
+}
+
+/** Loading it warns that it is experimental, on the stderr of whoever called; only that warning is held back. */
+async function quietly<T>(run: () => Promise<T>): Promise<T> {
+  const { emitWarning } = process;
+  process.emitWarning = ((warning: string | Error, ...rest: never[]) => {
+    if (!String(warning).includes('SQLite')) {
+      emitWarning.call(process, warning, ...rest);
+    }
+  });
   try {
-    // Named by a variable, so that bundlers and type checks leave it to run time.
-    const name = 'node:sqlite';
-    return (await import(name)) as Builtin;
-  } catch {
-    return undefined;
+    return await run();
+  } finally {
+    process.emitWarning = emitWarning;
   }
 }
 

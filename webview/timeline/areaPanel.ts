@@ -30,9 +30,9 @@ export function drawArea(body: HTMLElement, words: Words, model: TimelineModel, 
     const box = h('input', { type: 'checkbox', checked: lanes.includes(lane.id), onchange: () => relane(lanes.includes(lane.id) ? lanes.filter((id) => id !== lane.id) : [...lanes, lane.id]) });
     return h('label', {}, box, laneName(words, lane));
   }));
-  fillElement(body, h('p', { class: 'muted note' }, words.t('timeline.area.note')), h('div', { class: 'detail-columns' }, figures,
+  fillElement(body, h('p', { class: 'muted note' }, words.t('timeline.area.note')), h('div', { class: 'detail-columns' }, figures, ticks,
     groupTable(words, words.t('timeline.area.families'), stats.families, stats.sumNs, (name) => [h('span', { class: 'swatch', style: `background:${familyColour(name)}` }), familyName(words, name)]),
-    groupTable(words, words.t('timeline.area.names'), stats.names, stats.sumNs, (name) => [words.maybe(`timeline.family.${name}`, name)], stats.omittedNames), ticks));
+    groupTable(words, words.t('timeline.area.names'), stats.names, stats.sumNs, (name) => [words.maybe(`timeline.family.${name}`, name)], stats.omittedNames)));
 }
 
 function groupTable(words: Words, caption: string, groups: readonly AreaGroup[], sumNs: number, name: (id: string) => (Node | string)[], omitted = 0): HTMLElement {

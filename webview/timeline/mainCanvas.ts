@@ -1,7 +1,7 @@
 import type { FlowResult } from '../../src/protocol/timeline';
 import type { Words } from '../shared/words';
 import type { Theme } from './colours';
-import { ticks } from './format';
+import { drawTicks } from './axis';
 import { AXIS_HEIGHT, measureLanes, visibleRows, zoneTop, type Geometry, type VisibleRow } from './geometry';
 import { LabelCache } from './labels';
 import { Lines } from './lines';
@@ -139,14 +139,7 @@ export class MainCanvas {
     context.fillRect(0, AXIS_HEIGHT - 1, this.surface.width, 1);
     context.fillStyle = theme.muted;
     context.textAlign = 'left';
-    const origin = warp.toDisplay(layout.originNs);
-    for (const { at, label } of ticks(this.words, viewport.from - origin, viewport.to - origin, this.surface.width)) {
-      const x = ((at + origin - viewport.from) / (viewport.to - viewport.from)) * this.surface.width;
-      context.fillRect(Math.round(x), AXIS_HEIGHT - 7, 1, 6);
-      if (x + 8 + context.measureText(label).width < this.surface.width) {
-        context.fillText(label, Math.round(x) + 4, AXIS_HEIGHT / 2 - 1);
-      }
-    }
+    drawTicks(context, this.words, { warp, viewport, originNs: layout.originNs, width: this.surface.width, tickTop: AXIS_HEIGHT - 7, tickHeight: 6, middle: AXIS_HEIGHT / 2 - 1 });
   }
 
   private drawLabels(context: CanvasRenderingContext2D, theme: Theme, rows: readonly VisibleRow[], most: number): void {
@@ -160,7 +153,7 @@ export class MainCanvas {
         continue;
       }
       const key = rowKey(box.lane.id, row);
-      const window = this.windows.forRow(key, startNs, endNs).at(-1);
+      const window = this.windows.bestFor(key, startNs, endNs);
       const part = window?.rows.get(key);
       for (let i = part?.eventFrom ?? 0; window !== undefined && i < (part?.eventTo ?? 0) && left > 0; i++) {
         const { events, names } = window.data;
@@ -176,6 +169,11 @@ export class MainCanvas {
         }
         const text = this.labels.fit(context, box.lane.side === 'gap' ? this.words.t(`timeline.lane.${box.lane.kind}`) : name, events.duration[i], room);
         if (text !== '') {
+          if (theme.highContrast) {
+            // Letters do not compete with the hatching.
+            context.fillStyle = theme.families[events.family[i]].css;
+            context.fillRect(x0 + 2, y + height / 2 - 7, context.measureText(text).width + 4, 14);
+          }
           context.fillStyle = theme.families[events.family[i]].text;
           context.fillText(text, x0 + 4, y + height / 2);
           left--;

@@ -45,7 +45,7 @@ export function drawSelection(overlay: OverlayContext, windows: WindowStore, row
 
 function holds(windows: WindowStore, lane: string, row: number, { index, startNs }: EventPlace): boolean {
   const key = rowKey(lane, row);
-  const window = windows.forRow(key, startNs, startNs + 1).at(-1);
+  const window = windows.bestFor(key, startNs, startNs + 1);
   const part = window?.rows.get(key);
   return window !== undefined && part !== undefined && window.data.events.index.subarray(part.eventFrom, part.eventTo).includes(index);
 }
@@ -66,7 +66,7 @@ function markAlike({ context, model, theme, toX }: OverlayContext, windows: Wind
   const wanted = name.slice(0, 96);
   for (const { box, row, y } of rows) {
     const key = rowKey(box.lane.id, row);
-    const window = windows.forRow(key, startNs, endNs).at(-1);
+    const window = windows.bestFor(key, startNs, endNs);
     const part = window?.rows.get(key);
     const id = window?.data.names.indexOf(wanted) ?? -1;
     for (let i = part?.eventFrom ?? 0; window !== undefined && id >= 0 && box.rowHeight > 6 && i < (part?.eventTo ?? 0); i++) {
@@ -187,7 +187,7 @@ export function drawGapMarks({ context, model, theme, words, width, height }: Ov
     context.lineTo(x, height);
     context.stroke();
     if (x - lastLabel > 90) {
-      context.fillText(`⫽ ${formatNs(words, hiddenNs)}`, x, height - 8);
+      context.fillText(`// ${formatNs(words, hiddenNs)}`, x, height - 8);
       lastLabel = x;
     }
   }

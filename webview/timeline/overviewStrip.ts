@@ -1,7 +1,7 @@
 import type { TimelineWindow } from '../../src/protocol/timeline';
 import type { Words } from '../shared/words';
 import type { Theme } from './colours';
-import { ticks } from './format';
+import { drawTicks } from './axis';
 import { Lines } from './lines';
 import type { TimelineModel, Viewport } from './model';
 import { RowPainter } from './rowPainter';
@@ -64,18 +64,11 @@ export class OverviewStrip {
   }
 
   private drawAxis(context: CanvasRenderingContext2D, theme: Theme, from: number, to: number): void {
-    const origin = this.model.warp.toDisplay(this.model.layout.originNs);
     context.font = theme.font;
     context.textBaseline = 'middle';
     context.textAlign = 'left';
     context.fillStyle = theme.muted;
-    for (const { at, label } of ticks(this.words, from - origin, to - origin, this.surface.width)) {
-      const x = Math.round(this.toX(at + origin));
-      context.fillRect(x, AXIS - 5, 1, 5);
-      if (x + 6 + context.measureText(label).width < this.surface.width) {
-        context.fillText(label, x + 3, AXIS / 2);
-      }
-    }
+    drawTicks(context, this.words, { warp: this.model.warp, viewport: { from, to }, originNs: this.model.layout.originNs, width: this.surface.width, tickTop: AXIS - 5, tickHeight: 5, middle: AXIS / 2 });
   }
 
   private drawHits(context: CanvasRenderingContext2D, theme: Theme): void {

@@ -15,7 +15,7 @@ export function drawPatterns({ context, model, theme, toX, width }: OverlayConte
   context.lineWidth = 1;
   for (const { box, row, y, height } of rows) {
     const key = rowKey(box.lane.id, row);
-    const window = windows.forRow(key, startNs, endNs).at(-1);
+    const window = windows.bestFor(key, startNs, endNs);
     const part = window?.rows.get(key);
     for (let i = part?.eventFrom ?? 0; window !== undefined && i < (part?.eventTo ?? 0); i++) {
       const { events } = window.data;

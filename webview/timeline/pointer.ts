@@ -50,7 +50,10 @@ export class Pointer {
   private lanesBetween(from: number, to: number): readonly string[] {
     const [top, bottom] = from < AXIS_HEIGHT ? [0, this.main.height] : [Math.min(from, to), Math.max(from, to)];
     const rows = visibleRows(this.main.geometry, this.model.scrollTop, this.main.height);
-    return [...new Set(rows.filter(({ y, height, box }) => y + height >= top && y <= bottom && box.lane.side !== 'step').map(({ box }) => box.lane.id))];
+    const lanes = [...new Set(rows.filter(({ y, height, box }) => y + height >= top && y <= bottom && box.lane.side !== 'step').map(({ box }) => box.lane))];
+    // Idle time is no work: it is added up only when nothing else was chosen.
+    const working = lanes.filter(({ side }) => side !== 'gap');
+    return (working.length > 0 ? working : lanes).map(({ id }) => id);
   }
 
   private toTime(x: number): number {

@@ -29,7 +29,7 @@ export function eventsOnScreen(model: TimelineModel, windows: WindowStore, geome
   let binned = 0;
   for (const { box, row } of visibleRows(geometry, model.scrollTop, height)) {
     const key = rowKey(box.lane.id, row);
-    const window = windows.forRow(key, startNs, endNs).at(-1);
+    const window = windows.bestFor(key, startNs, endNs);
     const part = window?.rows.get(key);
     if (window === undefined || part === undefined) {
       continue;
@@ -70,7 +70,7 @@ export function drawTable(body: HTMLElement, words: Words, model: TimelineModel,
   const csv = (): string => [heads, ...rows.map(cells)].map((line) => line.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n');
   fillElement(body,
     h('p', { class: 'muted note' }, words.t('timeline.table.note', { shown: words.number(rows.length), more: words.number(more), binned: words.number(binned) }), ' ',
-      h('button', { class: 'link', onclick: () => actions.save(csv()) }, words.t('view.csv'))),
+      h('button', { class: 'link', onclick: () => actions.save(csv()) }, words.t('timeline.saveCsv'))),
     h('table', { class: 'plain', 'aria-label': words.t('timeline.tab.table') }, h('thead', {}, h('tr', {}, heads.map((head, i) => h('th', { scope: 'col', class: i > 2 ? 'number' : '' }, head)))),
       h('tbody', {}, rows.map((row) => h('tr', {}, cells(row).map((cell, i) => h('td', { class: i > 2 ? 'number' : '' }, i === 1 ? h('button', { class: 'link', onclick: () => actions.goTo(row) }, cell) : cell)))))));
 }

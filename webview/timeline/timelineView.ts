@@ -81,7 +81,7 @@ export class TimelineView {
     this.frames = new FrameScheduler(() => this.draw());
     this.model = new TimelineModel(layout, () => this.changed());
     this.theme = readTheme(layout.families);
-    this.windows = new WindowStore((wish, requestId, signal) => bridge.call('timelineWindow', { rank, requestId, ...wish }, { signal }), this.frames.invalidate, (error) => this.fail(error));
+    this.windows = new WindowStore((wish, requestId, signal) => bridge.call('timelineWindow', { rank, requestId, ...wish }, { signal }), () => this.arrived(), (error) => this.fail(error));
     this.hoverTip = new HoverTip(this.model, words);
 
     const part = (name: string): HTMLElement => h('div', { class: name });
@@ -185,6 +185,15 @@ export class TimelineView {
     this.frames.invalidate();
     clearTimeout(this.saveTimer);
     this.saveTimer = setTimeout(() => this.options.save(this.model.save()), SAVE_MS);
+    this.tableLater();
+  }
+
+  private arrived(): void {
+    this.frames.invalidate();
+    this.tableLater();
+  }
+
+  private tableLater(): void {
     if (this.panel.active === 'table') {
       clearTimeout(this.tableTimer);
       this.tableTimer = setTimeout(() => this.drawTable(), SAVE_MS);

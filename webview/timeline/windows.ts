@@ -68,6 +68,12 @@ export class WindowStore {
     return this.windows.filter(({ data, rows }) => rows.has(key) && data.startNs < endNs && data.endNs > startNs).sort((a, b) => b.data.nsPerBin - a.data.nsPerBin);
   }
 
+  /** The one to read events from: the finest that covers the range, else the finest there is. */
+  bestFor(key: string, startNs: number, endNs: number): LoadedWindow | undefined {
+    const all = this.forRow(key, startNs, endNs);
+    return all.findLast(({ data }) => data.startNs <= startNs && data.endNs >= endNs) ?? all.at(-1);
+  }
+
   get newest(): LoadedWindow | undefined {
     return this.windows[0];
   }

@@ -118,6 +118,7 @@ export const timelineMessages: Readonly<Record<string, string>> = {
   'timeline.search.total': '{total} events, {time} summed',
   'timeline.search.capped': '{total} events, {time} summed; the first {shown} are listed',
   'timeline.table.note': '{shown} events on screen are listed, {more} more are not; {binned} are shorter than a pixel: zoom in to see them.',
+  'timeline.saveCsv': 'Save as CSV',
   'timeline.keys.title': 'Keys of the timeline',
   'timeline.keys.zoom': 'Zoom in, zoom out',
   'timeline.keys.pan': 'Move left, move right',

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { analyzeReport, type ReportPart } from '../engine/analysis/analyzeReport';
+import { fingerprintData } from '../engine/attribution/fingerprintData';
 import { overview } from '../engine/analysis/overview';
 import { rankReport } from '../engine/analysis/rankReport';
 import { ProblemList, UnreadableInput } from '../engine/profile/problems';
@@ -84,12 +85,14 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], com
         continue;
       }
       const options = { label: loaded.source.label, ...(step === undefined ? {} : { step }) };
-      parts.push({ summary: await session.call('load', { rank: rank.id }), baseNs: loaded.data.baseNs, report: rankReport(loaded.data, options) });
+      const { explanation, index } = await session.explain(rank.id, { sources: command.values('source').map((folder) => path.resolve(folder)), ...(step === undefined ? {} : { step }) }, { signal: context.io.signal });
+      const explained = fingerprintData(loaded.data, explanation, index);
+      parts.push({ summary: await session.call('load', { rank: rank.id }), baseNs: loaded.data.baseNs, report: rankReport(loaded.data, options), fingerprints: explained.fingerprints });
       if (pages.length < pageLimit) {
         const page = overview(loaded.data, options);
-        pages.push({ report: page.report, overview: page });
+        pages.push({ report: page.report, overview: page, explained });
       }
-      await kernels?.write(kernelsCsv(loaded.data, loaded.data.rank ?? rank.rank, step));
+      await kernels?.write(kernelsCsv(loaded.data, loaded.data.rank ?? rank.rank, step, explanation));
       if (ranks.length > 1) {
         await session.call('release', { rank: rank.id });
       }

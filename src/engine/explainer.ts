@@ -1,8 +1,6 @@
 /** Explains ranks: keeps the index of the last sources asked for, and the last explanation of each rank. */
 import type { Parser } from 'web-tree-sitter';
-import type { FingerprintData } from '../protocol/fingerprints';
 import { explain, type Explanation } from './attribution/explain';
-import { fingerprintData } from './attribution/fingerprintData';
 import type { FilePort } from './port';
 import type { RankData } from './profile/columns';
 import { indexSources, type SourceIndex } from './python/sourceIndex';
@@ -15,13 +13,18 @@ export interface ExplainRequest {
   readonly overlay?: Readonly<Record<string, string>>;
 }
 
+export interface Explained {
+  readonly explanation: Explanation;
+  readonly index: SourceIndex | undefined;
+}
+
 export class Explainer {
   private index: { readonly key: string; readonly value: Promise<SourceIndex> } | undefined;
   private readonly explained = new WeakMap<RankData, { readonly key: string; readonly explanation: Explanation; readonly index: SourceIndex | undefined }>();
 
   constructor(private readonly port: FilePort, private readonly parser: () => Promise<Parser>) {}
 
-  async explain(rank: RankData, request: ExplainRequest, signal?: AbortSignal): Promise<{ readonly explanation: Explanation; readonly index: SourceIndex | undefined }> {
+  async explain(rank: RankData, request: ExplainRequest, signal?: AbortSignal): Promise<Explained> {
     const index = await this.sources(request, signal);
     const key = `${request.step ?? ''}|${this.index?.key ?? ''}`;
     const known = this.explained.get(rank);
@@ -32,11 +35,6 @@ export class Explainer {
     const made = { key, explanation, index };
     this.explained.set(rank, made);
     return made;
-  }
-
-  async data(rank: RankData, request: ExplainRequest, signal?: AbortSignal): Promise<FingerprintData> {
-    const { explanation, index } = await this.explain(rank, request, signal);
-    return fingerprintData(rank, explanation, index);
   }
 
   /** The index for a request; a failed or cancelled one is not kept. */

@@ -9,7 +9,8 @@ import type { RankData } from './profile/columns';
 import { Cancelled, ProblemList, UnreadableInput } from './profile/problems';
 import { RankPool } from './profile/rankPool';
 import type { RankSource } from './readers/reader';
-import { Explainer } from './explainer';
+import { fingerprintData } from './attribution/fingerprintData';
+import { Explainer, type ExplainRequest, type Explained } from './explainer';
 import { detectProfile, type DetectedProfile } from './detect';
 import { analyzeReport } from './analysis/analyzeReport';
 import { overview } from './analysis/overview';
@@ -76,10 +77,8 @@ export class EngineSession {
       },
       analyze: (params, options) => this.analyze(params, options),
       fingerprints: async (params, options) => {
-        if (this.explainer === undefined) {
-          throw new UnreadableInput({ code: 'error.no-python-parser' });
-        }
-        return this.explainer.data((await this.rank(params.rank, options)).data, params, options.signal);
+        const { loaded, explanation, index } = await this.explain(params.rank, params, options);
+        return fingerprintData(loaded.data, explanation, index);
       },
       ...this.timelineHandlers(),
     };
@@ -91,6 +90,15 @@ export class EngineSession {
       throw new UnreadableInput({ code: 'error.unknown-method', args: { method } });
     }
     return handler(params, options);
+  }
+
+  /** Chains of a rank and, with sources, the lines they come from. */
+  async explain(id: string, request: ExplainRequest, options: SessionCallOptions = {}): Promise<Explained & { readonly loaded: LoadedRank }> {
+    if (this.explainer === undefined) {
+      throw new UnreadableInput({ code: 'error.no-python-parser' });
+    }
+    const loaded = await this.rank(id, options);
+    return { loaded, ...(await this.explainer.explain(loaded.data, request, options.signal)) };
   }
 
   private async open(path: string, openOptions: OpenOptions | undefined, options: SessionCallOptions): Promise<ProfileSummary> {

@@ -1,4 +1,5 @@
 /** The JSON of `fuselens analyze` (`"schema": "fuselens/1"`): times in microseconds relative to `baseNs`; unknown = null. */
+import type { FingerprintEntry } from './fingerprints';
 
 export interface KernelFigures {
   readonly count: number;
@@ -80,6 +81,12 @@ export interface AnalyzeReport {
   };
   readonly problems: readonly { readonly kind: string; readonly count: number; readonly message: string; readonly where: string; readonly effect: string }[];
   readonly ranks: readonly RankReport[];
-  readonly fingerprints: readonly unknown[];
+  /** Chains of the first rank, with what the other ranks say of the same ones. */
+  readonly fingerprints: readonly ReportedFingerprint[];
   readonly findings: readonly unknown[];
+}
+
+export interface ReportedFingerprint extends FingerprintEntry {
+  /** The same chain on each rank that was read. */
+  readonly ranks: readonly { readonly rank: number | null; readonly label: string; readonly occurrences: number; readonly totalUs: number; readonly recoverableDeviceUs: readonly [number, number] }[];
 }

@@ -1,5 +1,6 @@
 import Papa from 'papaparse';
 import { FAMILIES } from '../../protocol/families';
+import type { Explanation } from '../../engine/attribution/explain';
 import type { RankData } from '../../engine/profile/columns';
 import { isKernel } from '../../engine/analysis/selection';
 
@@ -19,7 +20,7 @@ export function kernelsCsvHeader(): string {
  * One row per kernel of a rank, in order of the columns, as chunks of text: a million kernels never become one string.
  * `startNs` is absolute (decimal text, beyond what a double holds); `step` limits the rows to one step.
  */
-export function* kernelsCsv(data: RankData, rank: number | undefined, step?: number): Generator<string> {
+export function* kernelsCsv(data: RankData, rank: number | undefined, step?: number, explanation?: Explanation): Generator<string> {
   const { deviceEvents: events, strings } = data;
   let rows: string[][] = [];
   for (let row = 0; row < events.count; row++) {
@@ -36,7 +37,7 @@ export function* kernelsCsv(data: RankData, rank: number | undefined, step?: num
       strings.get(events.name[row]),
       strings.get(events.type[row]),
       FAMILIES[events.family[row]] ?? 'other',
-      '', '', '', '', '', '', '', '', '',
+      ...sourceCells(explanation, row),
     ]);
     if (rows.length === ROWS_PER_CHUNK) {
       yield unparse(rows);
@@ -58,4 +59,14 @@ function absolute(baseNs: bigint, relativeNs: number): string {
 
 function integer(ns: number): string {
   return Number.isNaN(ns) ? '' : String(Math.round(ns));
+}
+
+/** Phase, chain and source of a kernel; empty where there is none, or where we abstain. */
+function sourceCells(explanation: Explanation | undefined, row: number): readonly string[] {
+  const chain = explanation?.fingerprints[explanation.chainOf[row]]?.fingerprint;
+  const origin = explanation?.origins[explanation.originOf[row]];
+  return [
+    chain?.phase ?? (origin?.backward === true ? 'backward' : ''), chain?.id ?? '',
+    ...(origin === undefined ? ['', '', '', '', '', '', ''] : [origin.file, String(origin.startLine), String(origin.endLine), origin.function, origin.method, origin.confidence.toFixed(2), String(origin.equals)]),
+  ];
 }

@@ -1,3 +1,4 @@
+import type { FingerprintData, FingerprintEntry } from '../../protocol/fingerprints';
 import type { OverviewData } from '../../protocol/overview';
 import type { AnalyzeReport, LaneFigures, RankReport } from '../../protocol/report';
 import { text, type Translate } from '../../protocol/text';
@@ -31,6 +32,7 @@ export interface SectionRow {
 export interface RankPage {
   readonly report: RankReport;
   readonly overview: OverviewData;
+  readonly explained?: FingerprintData;
 }
 
 const left = (title: string, shrinks?: boolean): SectionColumn => ({ title, align: 'left', ...(shrinks === undefined ? {} : { shrinks }) });
@@ -44,9 +46,10 @@ export class SectionBuilder {
   }
 
   /** All sections of one rank, most telling first. */
-  rank({ report, overview }: RankPage): readonly Section[] {
+  rank({ report, overview, explained }: RankPage): readonly Section[] {
     return [
       this.decomposition(report), this.kernels(report, overview), this.families(report), this.topKernelsOf(overview),
+      ...(explained === undefined ? [] : [this.fingerprints(explained)]),
       ...(report.streams.length > 1 ? [this.streams(report)] : []),
       ...(report.steps.length > 1 ? [this.steps(report)] : []),
       ...(overview.profilerStepTrace === null ? [] : [this.profilerStepTrace(overview.profilerStepTrace)]),
@@ -121,6 +124,26 @@ export class SectionBuilder {
     };
   }
 
+  fingerprints({ fingerprints, attribution }: FingerprintData): Section {
+    const { alignment } = attribution;
+    const notes = alignment === null ? [] : ['code' in alignment ? this.say(alignment.code, alignment.args) : this.say('attribution.located', { function: alignment.function, file: alignment.file })];
+    const located = fingerprints.some(({ source }) => source.length > 0);
+    return {
+      id: 'fingerprints', title: this.say('report.fingerprints'), notes: [this.say('report.fingerprintsNote'), ...notes],
+      columns: [left(this.say('report.chain'), true), left(this.say('report.phase')), right(this.say('report.kernelsEach')), right(this.say('report.times')), right(this.say('report.mean')), right(this.say('report.kernelTime')), right(this.say('report.recoverable')), ...(located ? [left(this.say('report.source'), true)] : [])],
+      rows: fingerprints.slice(0, this.topKernels).map((entry) => ({
+        cells: [
+          this.chainName(entry), this.say(`phase.${entry.phase}`), formatCount(entry.kernels.length), formatCount(entry.occurrences), formatTime(entry.meanUs), formatTime(entry.totalUs),
+          `${formatTime(entry.recoverableDeviceUs[0])} – ${formatTime(entry.recoverableDeviceUs[1])}`, ...(located ? [sourceText(entry)] : []),
+        ],
+      })),
+    };
+  }
+
+  private chainName(entry: FingerprintEntry): string {
+    return entry.fusion === null ? this.say('report.unknownChain', { chain: entry.title }) : this.say(`fusion.${entry.fusion}`);
+  }
+
   streams({ streams }: RankReport): Section {
     return {
       id: 'streams', title: this.say('figureName.streams'), notes: [],
@@ -156,4 +179,9 @@ const LANES = ['computeBusyUs', 'exposedCommunicationUs', 'exposedCopyUs', 'free
 
 export function rankName(rank: Pick<RankReport, 'rank' | 'label'>, say: (code: string, args?: Readonly<Record<string, string | number>>) => string): string {
   return rank.rank === null ? rank.label : say('report.rankNumber', { rank: rank.rank });
+}
+
+function sourceText({ source }: FingerprintEntry): string {
+  const [first] = source;
+  return first === undefined ? UNKNOWN : `${first.file.split(/[\\/]/).pop() ?? first.file}:${first.startLine}${first.endLine > first.startLine ? `-${first.endLine}` : ''}`;
 }

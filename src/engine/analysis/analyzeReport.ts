@@ -1,5 +1,6 @@
 import type { Problem, ProfileSummary, RankSummary } from '../../protocol/engine';
-import type { AnalyzeReport, RankReport } from '../../protocol/report';
+import type { FingerprintEntry } from '../../protocol/fingerprints';
+import type { AnalyzeReport, RankReport, ReportedFingerprint } from '../../protocol/report';
 import { renderProblem } from '../../protocol/text';
 
 export interface ReportPart {
@@ -7,6 +8,7 @@ export interface ReportPart {
   /** Absolute time of the rank's own zero, ns. */
   readonly baseNs: bigint;
   readonly report: RankReport;
+  readonly fingerprints?: readonly FingerprintEntry[];
 }
 
 export interface AnalyzeInput {
@@ -40,9 +42,22 @@ export function analyzeReport({ summary, parts, problems }: AnalyzeInput): Analy
     },
     problems: problems.map((problem) => ({ kind: problem.kind, count: problem.count, ...renderProblem(problem), where: problem.where })),
     ranks: parts.map((part) => ({ ...shifted(part.report, Number(part.baseNs - (baseNs ?? part.baseNs))), rank: part.report.rank ?? part.summary.rank ?? null })),
-    fingerprints: [],
+    fingerprints: mergedFingerprints(parts),
     findings: [],
   };
+}
+
+/** Chains by id over the ranks: the entry of the first rank that has it, and each rank's own figures beside it. */
+function mergedFingerprints(parts: readonly ReportPart[]): readonly ReportedFingerprint[] {
+  const merged = new Map<string, { readonly entry: FingerprintEntry; readonly ranks: ReportedFingerprint['ranks'][number][] }>();
+  for (const { summary, report, fingerprints } of parts) {
+    for (const entry of fingerprints ?? []) {
+      const known = merged.get(entry.id) ?? { entry, ranks: [] };
+      merged.set(entry.id, known);
+      known.ranks.push({ rank: report.rank ?? summary.rank ?? null, label: summary.label, occurrences: entry.occurrences, totalUs: entry.totalUs, recoverableDeviceUs: entry.recoverableDeviceUs });
+    }
+  }
+  return [...merged.values()].map(({ entry, ranks }) => ({ ...entry, ranks }));
 }
 
 /** Of all facts about a run, those that name a version. */

@@ -136,7 +136,7 @@ export const OPERATORS: readonly OperatorRow[] = [
   // Moving and filling.
   { op: 'cat', api: /^Cat$/, type: /^(Concat\w*)$/, cuda: /CatArrayBatchedCopy/ },
   { op: 'stack', api: /^Stack$/, type: /^Pack$/ , cudaAs: 'cat' },
-  { op: 'pad', type: /^(PadV3\w*|Pad|ConstantPadNd)$/ },
+  { op: 'pad', api: /^ConstantPadNd$/, type: /^(PadV3\w*|Pad|ConstantPadNd)$/ },
   { op: 'fill', api: /^(Zero|One|FillScalar|FillTensor)$/, type: /^(ZerosLike|OnesLike|Fill|Fills)$/, cuda: /FillFunctor/ },
   { op: 'memset', type: /^(MemSet|AtomicAddrClean)$/i, cuda: /^Memset/i },
   { op: 'cast', api: /^Cast$/, type: /^Cast$/, cuda: /float(16|8)?\w*_copy_kernel_cuda|LoadWithCast<1>|bfloat16tofloat32|float16tofloat32/ },

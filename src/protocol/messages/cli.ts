@@ -17,7 +17,7 @@ Prints the figures of a profile; progress goes to stderr.
 
   --rank R          only this rank: its number or its name; repeat for more
   --step S          only this step: its number or its name
-  --source DIR      where the model's source lies; repeat for more (kept for kernel-to-line; no figure depends on it)
+  --source DIR      where the model's Python source lies; repeat for more: chains and kernels get their lines
   --json            the report as JSON (schema fuselens/1), times in microseconds relative to baseNs
   --md              the report as Markdown, with the definition of every figure
   --html FILE       the report as one self-contained page

@@ -287,7 +287,8 @@ class KernelTableReader {
 
   private step(row: CsvScanner): number {
     const number = this.missing.has('step') ? NaN : row.integer(STEP, NaN);
-    if (Number.isNaN(number)) {
+    // Rows outside every step carry no number, or -1.
+    if (!(number >= 0)) {
       return -1;
     }
     let index = this.steps.get(number);

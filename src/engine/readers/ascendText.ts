@@ -11,14 +11,14 @@ import { operatorsOf } from '../links/frames';
 import { UnreadableInput } from '../profile/problems';
 import { StringTable } from '../profile/strings';
 import { readCommunication, readCommunicationMatrix } from './ascendCommunication';
-import type { RankInfo } from './ascendInfo';
+import { rankFromName, type RankInfo } from './ascendInfo';
 import { kernelDevice, readKernelTables } from './ascendKernels';
 import { readMemory } from './ascendMemory';
 import { reportShortSteps, stepsOf } from './ascendSteps';
 import { readAscendTrace, type TraceRank } from './ascendTrace';
 import { TimeBase } from './csvTime';
 import { readSideTable } from './csvTables';
-import type { ReaderContext } from './reader';
+import { checkCancelled, type ReaderContext } from './reader';
 
 export interface AscendTextFolder {
   /** What the user opened: the rank's folder, or a single file. */
@@ -34,12 +34,17 @@ export interface AscendTextFolder {
 }
 
 /** Tables worth keeping as they are; `operator_memory` and `operator_details` are the only ones that can be large. */
-const TABLES = /^(step_trace_time|op_statistic|api_statistic|operator_memory|operator_details|l2_cache|data_preprocess|static_op_mem|soc_pmu|communication_statistic)(_\d+)*\.csv$/;
+const TABLES = /^(step_trace_time|op_statistic|api_statistic|operator_memory|operator_details|l2_cache|data_preprocess|aicpu|static_op_mem|soc_pmu|communication_statistic|nic|roce|pcie|hccs)(_\d+)*\.csv$/;
+/** Of these two a real run writes up to hundreds of MB; the first rows show what is in them. */
+const LARGE_TABLES = /^operator_(memory|details)/;
+const LARGE_TABLE_BYTES = 8 * 1024 * 1024;
 
 /** Reads one rank. Throws `UnreadableInput` only when neither kernels nor a trace can be read. */
 export async function readAscendText(context: ReaderContext, input: AscendTextFolder): Promise<RankData> {
+  const { port } = context;
   const strings = new StringTable();
   const table = await readKernelTables(context, input.kernels, strings);
+  checkCancelled(context);
   const trace = input.trace === undefined ? undefined : await readAscendTrace(context, input.trace, strings, table);
   const device = trace?.device ?? (table === undefined ? undefined : kernelDevice(table));
   if (device === undefined) {
@@ -52,15 +57,22 @@ export async function readAscendText(context: ReaderContext, input: AscendTextFo
   markBackward(events, host, threads.length);
   const steps = stepsOf(events, device.stepNumbers, host, strings, extent(events, host));
   reportDevice(context, input, events, { table: table !== undefined, trace: trace !== undefined }, steps);
+  checkCancelled(context);
   const side = await readSideFiles(context, input.sideFiles, baseNs);
   return {
-    backend: 'ascend', rank: input.info.rank, device: devices.length === 1 ? String(devices[0]) : undefined, host: undefined, baseNs: baseNs ?? 0n, strings,
+    backend: 'ascend', rank: input.info.rank, device: devices.length === 1 ? String(devices[0]) : undefined, host: hostOf(port.basename(input.folder)), baseNs: baseNs ?? 0n, strings,
     deviceEvents: events, hostEvents: host, streams, threads, steps,
     coverage: coverageOf(events, host, device.hasStreams, steps),
     detailSource: trace === undefined || input.trace === undefined ? { kind: 'none' } : { kind: 'file', path: input.trace, format: 'json' },
     deviceDetailSource: deviceDetails(input, table?.header),
     ...side, facts: input.info.facts,
   };
+}
+
+/** `<host>_<pid>_<time>_ascend_pt`, the name torch_npu gives by itself; a worker name of the user's is no host. */
+function hostOf(folder: string): string | undefined {
+  const host = /^(.+)_\d+_\d{14,17}_ascend_(?:pt|ms)$/.exec(folder)?.[1];
+  return host === undefined || rankFromName(host) !== undefined ? undefined : host;
 }
 
 function withForward({ host, threads, forward }: TraceRank, strings: StringTable): HostEvents {
@@ -169,7 +181,7 @@ async function readSideFiles(context: ReaderContext, files: readonly string[], b
   for (const path of files) {
     const name = context.port.basename(path);
     if (TABLES.test(name)) {
-      const table = await readSideTable(context, path);
+      const table = await readSideTable(context, path, LARGE_TABLES.test(name) ? LARGE_TABLE_BYTES : undefined);
       if (table !== undefined) {
         tables.push(table);
         if (/^step_trace_time/.test(name) && table.rows.length === 0) {

@@ -2,12 +2,13 @@
  * `trace_view.json` / `msprof_*.json` of one rank, joined with its kernel table where there is one. See `ascendTraceEvents`
  * for the format, `ascendTraceLinks` for the links, `ascendJoin` for the join.
  */
+import type { TableBuilder } from '../profile/builders';
 import type { HostEvents, StreamInfo, ThreadInfo } from '../profile/columns';
 import { StringTable } from '../profile/strings';
 import { joinTrace } from './ascendJoin';
 import { inOrder, kernelDevice, type DeviceSide, type KernelTable } from './ascendKernels';
 import { buildDevice, type TraceDevice } from './ascendTraceDevice';
-import { AscendTraceEvents, type FlowTable } from './ascendTraceEvents';
+import { AscendTraceEvents, type FlatFlows } from './ascendTraceEvents';
 import { buildHost } from './ascendTraceHost';
 import { linkTrace } from './ascendTraceLinks';
 import { StreamRegistry } from './ascendStreams';
@@ -15,31 +16,6 @@ import type { ReaderContext } from './reader';
 import { TraceClock } from './traceClock';
 import { DecimalTime } from './traceNumbers';
 import { scanTrace, type ScanOutcome } from './traceScanner';
-
-/** Slices in file order as flat columns. */
-export interface FlatSlices {
-  readonly count: number;
-  readonly startNs: Float64Array;
-  readonly durationNs: Float64Array;
-  readonly name: Uint32Array;
-  readonly lane: Uint32Array;
-  readonly category: Uint8Array;
-  readonly detailAt: Float64Array;
-  readonly detailLength: Uint32Array;
-  readonly first: Int32Array;
-  readonly second: Int32Array;
-  readonly stack: Uint32Array;
-  readonly taskType: Uint32Array;
-  readonly stream: Uint32Array;
-}
-
-export interface FlatFlows {
-  readonly count: number;
-  readonly id: Float64Array;
-  readonly timeNs: Float64Array;
-  readonly lane: Uint32Array;
-  readonly isStart: Uint8Array;
-}
 
 export interface TraceRank {
   readonly host: HostEvents;
@@ -61,8 +37,8 @@ export async function readAscendTrace(context: ReaderContext, path: string, stri
   if (!reportScan(context, file, pass)) {
     return undefined;
   }
-  const slices = flatSlices(events);
-  const flows = { torchToNpu: flatFlows(events.flows.torchToNpu), hostToDevice: flatFlows(events.flows.hostToDevice) };
+  const slices = flat(events.slices);
+  const flows = { torchToNpu: flat(events.flows.torchToNpu), hostToDevice: flat(events.flows.hostToDevice) };
   const host = buildHost(slices, events.lanes, strings);
   const device = buildDevice(slices, events.lanes, strings);
   const { indirect } = linkTrace(device, host, events.lanes, strings, flows);
@@ -77,7 +53,7 @@ export async function readAscendTrace(context: ReaderContext, path: string, stri
   }
   const baseNs = events.clock.baseNs();
   const side = table === undefined ? traceOnly(device, baseNs) : joined(context, file, table, device, baseNs);
-  return { host: host.events, threads: host.threads, device: side, forward: { flows: flatFlows(events.flows.forward), threadOfLane: host.threadOfLane } };
+  return { host: host.events, threads: host.threads, device: side, forward: { flows: flat(events.flows.forward), threadOfLane: host.threadOfLane } };
 }
 
 interface TracePass {
@@ -191,14 +167,5 @@ function usedStreams(column: Uint16Array, streams: readonly StreamInfo[]): reado
   return kept;
 }
 
-function flatSlices({ slices }: AscendTraceEvents): FlatSlices {
-  return {
-    count: slices.count, startNs: slices.take('startNs'), durationNs: slices.take('durationNs'), name: slices.take('name'), lane: slices.take('lane'), category: slices.take('category'),
-    detailAt: slices.take('detailAt'), detailLength: slices.take('detailLength'), first: slices.take('first'), second: slices.take('second'), stack: slices.take('stack'),
-    taskType: slices.take('taskType'), stream: slices.take('stream'),
-  };
-}
-
-function flatFlows(table: FlowTable): FlatFlows {
-  return { count: table.count, id: table.take('id'), timeNs: table.take('timeNs'), lane: table.take('lane'), isStart: table.take('isStart') };
-}
+/** The table without a copy: its columns may be longer than `count`. */
+const flat = <T extends { readonly count: number }>(table: TableBuilder<T>): T => ({ ...table.columns, count: table.count }) as unknown as T;

@@ -7,7 +7,7 @@ import { internCores, MAX_CORE_ID } from './ascendKernels';
 import type { LaneRegistry } from './ascendLanes';
 import { classifyKernel, groupFromName, isBookkeeping, typeFromName, type KernelClass } from './ascendNames';
 import { StreamRegistry } from './ascendStreams';
-import type { FlatSlices } from './ascendTrace';
+import type { FlatSlices } from './ascendTraceEvents';
 
 export interface TraceDevice {
   readonly events: DeviceEvents;

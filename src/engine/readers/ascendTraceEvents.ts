@@ -6,11 +6,11 @@
  * the kernel's start in ns, above 2^53, so they are turned into times relative to the base and never rounded; several
  * `HostToDevice` ends can share one id; at Level0 their starts lie on a process without name or slices.
  */
+import { TableBuilder } from '../profile/builders';
 import type { StringTable } from '../profile/strings';
 import { LaneRegistry } from './ascendLanes';
 import { ArgumentKeys, FoundArguments } from './traceArguments';
 import { TraceClock } from './traceClock';
-import { BlockTable } from './traceColumns';
 import { IdKeys, parseInteger } from './traceNumbers';
 import type { TraceEvent, TraceVisitor } from './traceScanner';
 import { decodeText, parseLenient } from './traceText';
@@ -30,14 +30,41 @@ const CATEGORIES: Readonly<Record<string, Category>> = {
   async_npu: Category.TorchToNpu, HostToDevice: Category.HostToDevice, fwdbwd: Category.Forward, async_task_queue: Category.Queue,
 };
 
-const DENSE = { startNs: [Float64Array, NaN], durationNs: [Float64Array, NaN], name: [Uint32Array, 0], lane: [Uint32Array, 0], category: [Uint8Array, 0], detailAt: [Float64Array, 0], detailLength: [Uint32Array, 0] } as const;
-/** `first`, `second`: sequence and forward thread of operators, id and parent of frames, correlation of queue events. */
-const SPARSE = { first: [Int32Array, -1], second: [Int32Array, -1], stack: [Uint32Array, 0], taskType: [Uint32Array, 0], stream: [Uint32Array, 0] } as const;
+/** Slices in file order. `first`, `second`: sequence and forward thread of operators, id and parent of frames, correlation of queue events. */
+export interface FlatSlices {
+  readonly count: number;
+  readonly startNs: Float64Array;
+  readonly durationNs: Float64Array;
+  readonly name: Uint32Array;
+  readonly lane: Uint32Array;
+  readonly category: Uint8Array;
+  readonly detailAt: Float64Array;
+  readonly detailLength: Uint32Array;
+  readonly first: Int32Array;
+  readonly second: Int32Array;
+  readonly stack: Uint32Array;
+  readonly taskType: Uint32Array;
+  readonly stream: Uint32Array;
+}
 
-const FLOW = { id: [Float64Array, NaN], timeNs: [Float64Array, NaN], lane: [Uint32Array, 0], isStart: [Uint8Array, 0] } as const;
+/** Ends of flows in file order. */
+export interface FlatFlows {
+  readonly count: number;
+  readonly id: Float64Array;
+  readonly timeNs: Float64Array;
+  readonly lane: Uint32Array;
+  readonly isStart: Uint8Array;
+}
 
-export type SliceTable = BlockTable<typeof DENSE, typeof SPARSE>;
-export type FlowTable = BlockTable<typeof FLOW, Record<never, never>>;
+/** Rows at first: a slice takes some 300 bytes of the file. */
+const FIRST_ROWS = 4096;
+
+const sliceTable = (): TableBuilder<FlatSlices> => new TableBuilder<FlatSlices>({
+  startNs: [Float64Array, NaN], durationNs: [Float64Array, NaN], name: [Uint32Array, 0], lane: [Uint32Array, 0], category: [Uint8Array, 0], detailAt: [Float64Array, 0], detailLength: [Uint32Array, 0],
+  first: [Int32Array, -1], second: [Int32Array, -1], stack: [Uint32Array, 0], taskType: [Uint32Array, 0], stream: [Uint32Array, 0],
+}, FIRST_ROWS);
+
+const flowTable = (): TableBuilder<FlatFlows> => new TableBuilder<FlatFlows>({ id: [Float64Array, NaN], timeNs: [Float64Array, NaN], lane: [Uint32Array, 0], isStart: [Uint8Array, 0] }, FIRST_ROWS);
 
 const OPERATOR_KEYS = new ArgumentKeys(['Sequence number', 'Fwd thread id', 'Call stack']);
 const FRAME_KEYS = new ArgumentKeys(['Python id', 'Python parent id']);
@@ -45,11 +72,9 @@ const QUEUE_KEYS = new ArgumentKeys(['correlation_id']);
 const DEVICE_KEYS = new ArgumentKeys(['Task Type', ['Stream Id', 'Physic Stream Id', 'stream id']]);
 
 export class AscendTraceEvents implements TraceVisitor {
-  readonly slices: SliceTable = new BlockTable(DENSE, SPARSE);
+  readonly slices = sliceTable();
   readonly lanes = new LaneRegistry();
-  readonly flows: Readonly<Record<'torchToNpu' | 'hostToDevice' | 'forward', FlowTable>> = {
-    torchToNpu: new BlockTable(FLOW, {}), hostToDevice: new BlockTable(FLOW, {}), forward: new BlockTable(FLOW, {}),
-  };
+  readonly flows = { torchToNpu: flowTable(), hostToDevice: flowTable(), forward: flowTable() };
   negativeDurations = 0;
   private readonly categories: Category[] = [];
   private readonly categoryNames: StringTable;
@@ -84,7 +109,7 @@ export class AscendTraceEvents implements TraceVisitor {
     const { bytes } = event;
     const category = this.category(event);
     const row = slices.add();
-    const { block } = slices;
+    const block = slices.columns;
     const start = clock.relative(bytes, event.timeStart, event.timeEnd);
     const duration = clock.duration(bytes, event.durationStart, event.durationEnd);
     block.startNs[row] = Number.isFinite(start) ? start : NaN;
@@ -110,7 +135,7 @@ export class AscendTraceEvents implements TraceVisitor {
         this.setInteger('first', row, event, found, 0);
         this.setInteger('second', row, event, found, 1);
         if (found.start[2] >= 0) {
-          (slices.optional.stack ?? slices.sparseColumn('stack'))[row] = this.strings.internBytes(event.bytes, found.start[2], found.end[2], decodeStack);
+          slices.columns.stack[row] = this.strings.internBytes(event.bytes, found.start[2], found.end[2], decodeStack);
         }
         break;
       }
@@ -131,10 +156,10 @@ export class AscendTraceEvents implements TraceVisitor {
         }
         const found = this.read(this.device, event);
         if (found.start[0] >= 0) {
-          (slices.optional.taskType ?? slices.sparseColumn('taskType'))[row] = this.text(event, found.start[0], found.end[0]);
+          slices.columns.taskType[row] = this.text(event, found.start[0], found.end[0]);
         }
         if (found.start[1] >= 0) {
-          (slices.optional.stream ?? slices.sparseColumn('stream'))[row] = this.text(event, found.start[1], found.end[1]);
+          slices.columns.stream[row] = this.text(event, found.start[1], found.end[1]);
         }
       }
     }
@@ -147,14 +172,14 @@ export class AscendTraceEvents implements TraceVisitor {
     }
     const time = this.clock.relative(event.bytes, event.timeStart, event.timeEnd);
     const row = table.add();
-    const { block } = table;
+    const block = table.columns;
     block.id[row] = this.flowId(event);
     block.timeNs[row] = Number.isFinite(time) ? time : NaN;
     block.lane[row] = this.lanes.indexOf(event);
     block.isStart[row] = event.phase === PHASE_START ? 1 : 0;
   }
 
-  private flowTable(category: Category): FlowTable | undefined {
+  private flowTable(category: Category): TableBuilder<FlatFlows> | undefined {
     switch (category) {
       case Category.TorchToNpu:
         return this.flows.torchToNpu;
@@ -220,7 +245,7 @@ export class AscendTraceEvents implements TraceVisitor {
     }
     const value = parseInteger(event.bytes, found.start[slot], found.end[slot]);
     if (value >= 0 && value <= 0x7fff_ffff) {
-      (this.slices.optional[column] ?? this.slices.sparseColumn(column))[row] = value;
+      this.slices.columns[column][row] = value;
     }
   }
 }

@@ -4,8 +4,7 @@ import { HostKind, type HostEvents, type ThreadInfo } from '../profile/columns';
 import { startOrder } from '../profile/eventOrder';
 import type { StringTable } from '../profile/strings';
 import type { LaneRegistry } from './ascendLanes';
-import { Category } from './ascendTraceEvents';
-import type { FlatSlices } from './ascendTrace';
+import { Category, type FlatSlices } from './ascendTraceEvents';
 
 export interface TraceHost {
   readonly events: HostEvents;

@@ -9,7 +9,7 @@ import { Nesting } from '../links/nesting';
 import type { StringTable } from '../profile/strings';
 import type { LaneRegistry } from './ascendLanes';
 import { StartIndex } from './ascendStarts';
-import type { FlatFlows } from './ascendTrace';
+import type { FlatFlows } from './ascendTraceEvents';
 import type { TraceDevice } from './ascendTraceDevice';
 import type { TraceHost } from './ascendTraceHost';
 

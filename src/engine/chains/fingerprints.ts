@@ -103,6 +103,10 @@ function phaseOf(occurrence: Occurrence, phases: Uint8Array, family: string): Ph
   if (family === 'optimizer') {
     return 'optimizer';
   }
+  // A loss computed in chunks runs between its own backward kernels, yet only once.
+  if (family === 'loss' && phase === 'backward') {
+    return 'forward';
+  }
   return phase === 'backward' && occurrence.pattern >= 0 ? 'recompute' : phase;
 }
 

@@ -26,6 +26,9 @@ const BACKWARD = /Backward|^autograd::/;
 
 /** The `forward` column; undefined when nothing in the recording has a forward operator. */
 export function linkForward(host: HostEvents, strings: StringTableLike, operators: Nesting, flows?: FlowList, processOf?: (thread: number) => number): Int32Array | undefined {
+  if (!hasSequences(host)) {
+    return undefined;
+  }
   const forward = new Int32Array(host.count).fill(-1);
   const backwardName = new Int8Array(strings.size).fill(-1);
   const isBackwardName = (name: number): boolean => {
@@ -57,6 +60,16 @@ export function linkForward(host: HostEvents, strings: StringTableLike, operator
     found = true;
   }
   return found ? forward : undefined;
+}
+
+/** Recordings of inference have none: then no column is made. */
+function hasSequences(host: HostEvents): boolean {
+  for (let row = 0; row < host.count; row++) {
+    if (host.sequence[row] >= 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 function applyFlows(host: HostEvents, operators: Nesting, flows: FlowList, forward: Int32Array): boolean {

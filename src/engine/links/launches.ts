@@ -44,7 +44,8 @@ export function linkLaunches(device: DeviceEvents, host: HostEvents, deviceIds: 
       table.row[slot] = row;
     }
   }
-  const uses = new Int32Array(table.row.length);
+  /** Saturates at 255. */
+  const uses = new Uint8Array(table.row.length);
   let withoutLaunch = 0;
   for (let i = 0; i < device.count; i++) {
     const slot = table.find(deviceIds[i]);
@@ -54,7 +55,7 @@ export function linkLaunches(device: DeviceEvents, host: HostEvents, deviceIds: 
       withoutLaunch++;
       continue;
     }
-    uses[slot]++;
+    uses[slot] += uses[slot] < 255 ? 1 : 0;
     if (nameIsGraph(host.name[launch])) {
       device.flags[i] |= DeviceFlag.GraphReplay;
     }
@@ -62,10 +63,11 @@ export function linkLaunches(device: DeviceEvents, host: HostEvents, deviceIds: 
   let sharedLaunches = 0;
   let sharedEvents = 0;
   for (const count of uses) {
-    if (count > 1) {
-      sharedLaunches++;
-      sharedEvents += count;
-    }
+    sharedLaunches += count > 1 ? 1 : 0;
+  }
+  for (let i = 0; i < device.count && sharedLaunches > 0; i++) {
+    const slot = device.launch[i] < 0 ? -1 : table.find(deviceIds[i]);
+    sharedEvents += slot >= 0 && uses[slot] > 1 ? 1 : 0;
   }
   return { withoutLaunch, sharedLaunches, sharedEvents };
 }
@@ -83,6 +85,9 @@ export function linkOperators(device: DeviceEvents, host: HostEvents, operators:
  * device events without a launch only if it agrees with the link by time on a sample. Returns how many were linked.
  */
 export function linkByExternalId(device: DeviceEvents, host: HostEvents, deviceIds: ArrayLike<number>, hostIds: ArrayLike<number>): number {
+  if (!device.launch.includes(-1)) {
+    return 0;
+  }
   const wanted = new IdTable(deviceIds, device.count);
   for (let row = 0; row < host.count; row++) {
     if (host.kind[row] === HostKind.Operator) {
@@ -129,39 +134,66 @@ function memoByName(strings: StringTableLike, pattern: RegExp): (name: number) =
   };
 }
 
-/** Open-addressing table of the ids of device events: 12 bytes a slot, where a Map of millions of ids would take 50. */
+/**
+ * The ids of device events, each with a slot and the host row found for it. Ids that lie close together (most files count
+ * them up) are their own slots, 4 bytes each; others go through an open-addressing table. A Map would take 50 bytes an id.
+ */
 class IdTable {
-  private readonly keys: Float64Array;
-  private readonly mask: number;
   /** Host row found for the id of each slot, -1 none yet. */
   readonly row: Int32Array;
+  private readonly keys: Float64Array | undefined;
+  private readonly mask: number;
+  private readonly least: number;
+  private readonly most: number;
 
   constructor(ids: ArrayLike<number>, count: number) {
+    let least = Infinity;
+    let most = -Infinity;
+    for (let i = 0; i < count; i++) {
+      if (isCorrelation(ids[i])) {
+        least = Math.min(least, ids[i]);
+        most = Math.max(most, ids[i]);
+      }
+    }
+    this.least = least;
+    this.most = most;
+    const extent = most - least + 1;
+    if (extent <= Math.max(1024, count * 6)) {
+      this.keys = undefined;
+      this.mask = 0;
+      this.row = new Int32Array(Math.max(0, extent)).fill(-1);
+      return;
+    }
     let size = 16;
     while (size < count * 2) {
       size *= 2;
     }
     this.mask = size - 1;
-    this.keys = new Float64Array(size).fill(NaN);
     this.row = new Int32Array(size).fill(-1);
+    const keys = new Float64Array(size).fill(NaN);
+    this.keys = keys;
     for (let i = 0; i < count; i++) {
       if (isCorrelation(ids[i])) {
-        this.keys[this.slotOf(ids[i])] = ids[i];
+        keys[this.slotOf(keys, ids[i])] = ids[i];
       }
     }
   }
 
+  /** Slot of an id, -1 when no device event can have it. */
   find(id: number): number {
-    if (!isCorrelation(id)) {
+    if (!isCorrelation(id) || id < this.least || id > this.most) {
       return -1;
     }
-    const slot = this.slotOf(id);
+    if (this.keys === undefined) {
+      return id - this.least;
+    }
+    const slot = this.slotOf(this.keys, id);
     return this.keys[slot] === id ? slot : -1;
   }
 
-  private slotOf(id: number): number {
-    let slot = (Math.imul(id | 0, 0x9e3779b1) ^ Math.imul((id / 4294967296) | 0, 0x85ebca6b)) >>> 7 & this.mask;
-    while (this.keys[slot] === this.keys[slot] && this.keys[slot] !== id) {
+  private slotOf(keys: Float64Array, id: number): number {
+    let slot = ((Math.imul(id | 0, 0x9e3779b1) ^ Math.imul((id / 4294967296) | 0, 0x85ebca6b)) >>> 4) & this.mask;
+    while (keys[slot] === keys[slot] && keys[slot] !== id) {
       slot = (slot + 1) & this.mask;
     }
     return slot;

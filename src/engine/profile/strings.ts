@@ -4,10 +4,17 @@
  */
 export class StringTable {
   private readonly values: string[] = [''];
-  private readonly ids = new Map<string, number>([['', 0]]);
+  /** Undefined after `seal`, until somebody interns again. */
+  private ids: Map<string, number> | undefined = new Map([['', 0]]);
   /** Open-addressing hash of byte sequences, so that scanners intern without decoding text they have seen before. */
   private slots = new Int32Array(1024).fill(-1);
   private slotHash = new Uint32Array(1024);
+  /** Byte sequences one after the other: a million distinct names as arrays of their own would cost 200 MB. */
+  private arena = new Uint8Array(4096);
+  private arenaUsed = 0;
+  private sequenceStart = new Uint32Array(512);
+  private sequenceEnd = new Uint32Array(512);
+  private sequenceId = new Uint32Array(512);
   private used = 0;
   private readonly decoder = new TextDecoder('utf-8');
 
@@ -20,13 +27,14 @@ export class StringTable {
   }
 
   intern(value: string): number {
-    const known = this.ids.get(value);
+    const ids = (this.ids ??= new Map(this.values.map((text, id) => [text, id])));
+    const known = ids.get(value);
     if (known !== undefined) {
       return known;
     }
     const id = this.values.length;
     this.values.push(value);
-    this.ids.set(value, id);
+    ids.set(value, id);
     return id;
   }
 
@@ -53,19 +61,32 @@ export class StringTable {
       if (entry < 0) {
         break;
       }
-      if (this.slotHash[slot] === hash && sameBytes(this.sequences[entry].bytes, bytes, start, end)) {
-        return this.sequences[entry].id;
+      if (this.slotHash[slot] === hash && sameBytes(this.arena, this.sequenceStart[entry], this.sequenceEnd[entry], bytes, start, end)) {
+        return this.sequenceId[entry];
       }
       slot = (slot + 1) & mask;
     }
     const id = this.intern(decode === undefined ? this.decoder.decode(bytes.subarray(start, end)) : decode(bytes, start, end));
-    this.slots[slot] = this.sequences.length;
+    this.slots[slot] = this.used;
     this.slotHash[slot] = hash;
-    this.sequences.push({ id, bytes: bytes.slice(start, end) });
-    if (++this.used * 2 > this.slots.length) {
+    this.remember(id, bytes, start, end);
+    if (this.used * 2 > this.slots.length) {
       this.grow();
     }
     return id;
+  }
+
+  /** Lets go of what only interning needs; reading is over. Interning still works afterwards, at the price of rebuilding it. */
+  seal(): void {
+    this.ids = undefined;
+    this.slots = new Int32Array(1024).fill(-1);
+    this.slotHash = new Uint32Array(1024);
+    this.arena = new Uint8Array(4096);
+    this.arenaUsed = 0;
+    this.sequenceStart = new Uint32Array(512);
+    this.sequenceEnd = new Uint32Array(512);
+    this.sequenceId = new Uint32Array(512);
+    this.used = 0;
   }
 
   /** All values in id order, for the column cache. */
@@ -77,12 +98,30 @@ export class StringTable {
     const table = new StringTable();
     for (let i = 1; i < values.length; i++) {
       table.values.push(values[i]);
-      table.ids.set(values[i], i);
     }
+    table.ids = undefined;
     return table;
   }
 
-  private readonly sequences: { readonly id: number; readonly bytes: Uint8Array }[] = [];
+  private remember(id: number, bytes: Uint8Array, start: number, end: number): void {
+    const arenaEnd = this.arenaUsed + end - start;
+    if (arenaEnd > this.arena.length) {
+      const larger = new Uint8Array(Math.max(arenaEnd, this.arena.length * 2));
+      larger.set(this.arena.subarray(0, this.arenaUsed));
+      this.arena = larger;
+    }
+    this.arena.set(bytes.subarray(start, end), this.arenaUsed);
+    if (this.used === this.sequenceId.length) {
+      this.sequenceStart = doubled(this.sequenceStart);
+      this.sequenceEnd = doubled(this.sequenceEnd);
+      this.sequenceId = doubled(this.sequenceId);
+    }
+    this.sequenceStart[this.used] = this.arenaUsed;
+    this.sequenceEnd[this.used] = arenaEnd;
+    this.sequenceId[this.used] = id;
+    this.arenaUsed = arenaEnd;
+    this.used++;
+  }
 
   private grow(): void {
     const slots = new Int32Array(this.slots.length * 2).fill(-1);
@@ -104,14 +143,20 @@ export class StringTable {
   }
 }
 
-function sameBytes(known: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
-  if (known.length !== end - start) {
+function sameBytes(known: Uint8Array, knownStart: number, knownEnd: number, bytes: Uint8Array, start: number, end: number): boolean {
+  if (knownEnd - knownStart !== end - start) {
     return false;
   }
-  for (let i = 0; i < known.length; i++) {
-    if (known[i] !== bytes[start + i]) {
+  for (let i = start, k = knownStart; i < end; i++, k++) {
+    if (known[k] !== bytes[i]) {
       return false;
     }
   }
   return true;
+}
+
+function doubled(column: Uint32Array): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(column.length * 2);
+  larger.set(column);
+  return larger;
 }

@@ -21,7 +21,7 @@ import { rankOfName } from './traceDetect';
 import { scanTrace, type ScanOutcome } from './traceScanner';
 import type { DecimalTime } from './traceNumbers';
 import { orderByStart } from './traceSort';
-import { reorder } from './traceColumns';
+import { RowOrder } from './traceColumns';
 
 export interface KinetoOptions {
   /** Member of an archive; needed when the archive holds several traces. */
@@ -53,14 +53,18 @@ async function readPass(context: ReaderContext, path: string, container: Contain
   const { port, progress } = context;
   const totalBytes = (await port.stat(path))?.size ?? 0;
   let cut: string | undefined;
+  let bytesRead = 0;
   const bytes = openBytes(port, path, member, container, {
-    onRead: read => progress?.({ bytes: read, totalBytes, file: path }),
+    onRead: read => {
+      bytesRead = read;
+      progress?.({ bytes: read, totalBytes, file: path });
+    },
     onCut: reason => {
       cut = reason;
     },
     ...(context.chunkSize === undefined ? {} : { chunkSize: context.chunkSize }),
   });
-  const collector = new KinetoCollector(new TraceClock(base));
+  const collector = new KinetoCollector(new TraceClock(base), () => bytesRead / totalBytes);
   const spill = container === 'plain' || base !== undefined ? undefined : context.spill;
   const outcome = await scanTrace(bytes, collector, {
     signal: context.signal,
@@ -88,6 +92,7 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
     pass, device: sorted.device, streams, launches: link.launches, noUsableTime: sorted.noUsableTime, droppedSteps: steps.dropped, hasRuntime: evidence.runtime,
   });
   const devices = collector.streams.devices();
+  strings.seal();
   const detailSource = detailSourceOf(context, path, member, container);
   return {
     backend: metadata.backend({ deviceEvents: sorted.device.count, mtia: collector.mtia, ...evidence }),
@@ -148,15 +153,18 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
   const range = believableRange(deviceStart, hostStart);
   const zero = clock.zeroStamp();
   const noUsableTime = { kernels: dropUnbelievable(deviceStart, deviceDuration, range, zero), others: dropUnbelievable(hostStart, hostDuration, range, zero) };
-  const deviceOrder = orderByStart(deviceStart);
-  const hostOrder = orderByStart(hostStart, hostDuration);
-  const inOrder = (column: Float64Array, order: Uint32Array | undefined): Float64Array => (order === undefined ? column : reorder(column, order));
+  const deviceOrder = rowOrder(orderByStart(deviceStart));
+  const hostOrder = rowOrder(orderByStart(hostStart, hostDuration));
+  deviceOrder?.apply(deviceStart);
+  deviceOrder?.apply(deviceDuration);
+  hostOrder?.apply(hostStart);
+  hostOrder?.apply(hostDuration);
   const devices = device.count;
-  const hasStacks = host.isSet('stack');
+  const hasStacks = host.optional.stack !== undefined;
   return {
     noUsableTime, hasStacks,
     device: {
-      count: devices, startNs: inOrder(deviceStart, deviceOrder), durationNs: inOrder(deviceDuration, deviceOrder),
+      count: devices, startNs: deviceStart, durationNs: deviceDuration,
       name: device.take('name', deviceOrder), stream: device.take('stream', deviceOrder), kind: device.take('kind', deviceOrder),
       detailAt: device.take('detailAt', deviceOrder), detailLength: device.take('detailLength', deviceOrder),
       type: new Uint32Array(devices), core: new Uint16Array(devices), shapes: new Uint32Array(devices), dtypes: new Uint32Array(devices),
@@ -165,7 +173,7 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
     },
     deviceCorrelation: device.take('correlation', deviceOrder), deviceExternalId: device.take('externalId', deviceOrder),
     host: {
-      count: host.count, startNs: inOrder(hostStart, hostOrder), durationNs: inOrder(hostDuration, hostOrder),
+      count: host.count, startNs: hostStart, durationNs: hostDuration,
       name: host.take('name', hostOrder), kind: host.take('kind', hostOrder), thread: host.take('thread', hostOrder),
       detailAt: host.take('detailAt', hostOrder), detailLength: host.take('detailLength', hostOrder),
       sequence: host.take('sequence', hostOrder), forwardThread: host.take('forwardThread', hostOrder), forward: EMPTY, stack: host.take('stack', hostOrder),
@@ -173,6 +181,10 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
     },
     hostLink: host.take('link', hostOrder),
   };
+}
+
+function rowOrder(order: Uint32Array | undefined): RowOrder | undefined {
+  return order === undefined ? undefined : new RowOrder(order);
 }
 
 const EMPTY = new Int32Array(0);
@@ -203,7 +215,12 @@ function linkAll(sorted: SortedColumns, collector: KinetoCollector, threads: num
 
 /** Ten million rows without a forward operator share the array of another column that nobody set. */
 function noForward(host: HostEvents): Int32Array {
-  return host.sequence.every(value => value === -1) ? host.sequence : new Int32Array(host.count).fill(-1);
+  for (let row = 0; row < host.count; row++) {
+    if (host.sequence[row] !== -1) {
+      return new Int32Array(host.count).fill(-1);
+    }
+  }
+  return host.sequence;
 }
 
 function extent({ hostEvents, deviceEvents }: Pick<RankData, 'hostEvents' | 'deviceEvents'>): readonly [number, number] {

@@ -8,7 +8,7 @@ import { KinetoMetadata } from './kinetoMetadata';
 import { SameBytes, StreamRegistry, ThreadRegistry } from './kinetoRows';
 import { ArgumentKeys, FoundArguments } from './traceArguments';
 import { ZERO_STAMP, type TraceClock } from './traceClock';
-import { BlockTable } from './traceColumns';
+import { GrowingTable } from './traceColumns';
 import { IdKeys, parseInteger } from './traceNumbers';
 import type { TraceEvent, TraceVisitor } from './traceScanner';
 import { decodeText, type TextOddities } from './traceText';
@@ -43,8 +43,8 @@ export interface OddCount {
 
 export class KinetoCollector implements TraceVisitor {
   readonly strings = new StringTable();
-  readonly device = new BlockTable(DEVICE_DENSE, DEVICE_SPARSE);
-  readonly host = new BlockTable(HOST_DENSE, HOST_SPARSE);
+  readonly device: GrowingTable<typeof DEVICE_DENSE, typeof DEVICE_SPARSE>;
+  readonly host: GrowingTable<typeof HOST_DENSE, typeof HOST_SPARSE>;
   readonly threads = new ThreadRegistry();
   readonly streams = new StreamRegistry();
   readonly flows = new FlowList();
@@ -75,7 +75,11 @@ export class KinetoCollector implements TraceVisitor {
   private readonly pythonArguments = new FoundArguments(PYTHON_KEYS);
   private readonly nameArguments = new FoundArguments(NAME_KEYS);
 
-  constructor(readonly clock: TraceClock) {}
+  /** `fractionRead` as `GrowingTable` wants it. */
+  constructor(readonly clock: TraceClock, fractionRead: () => number = () => NaN) {
+    this.device = new GrowingTable(DEVICE_DENSE, DEVICE_SPARSE, fractionRead);
+    this.host = new GrowingTable(HOST_DENSE, HOST_SPARSE, fractionRead);
+  }
 
   topLevel(key: string, bytes: Uint8Array, start: number, end: number): void {
     this.metadata.add(key, bytes, start, end);
@@ -123,37 +127,37 @@ export class KinetoCollector implements TraceVisitor {
     const found = this.deviceArguments;
     found.read(bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
     const row = this.device.add();
-    const block = this.device.block;
-    block.startNs[row] = start;
-    block.durationNs[row] = duration;
-    block.name[row] = name;
-    block.kind[row] = category === Category.Copy ? EventKind.Copy : category === Category.Set ? EventKind.Set
+    const columns = this.device.columns;
+    columns.startNs[row] = start;
+    columns.durationNs[row] = duration;
+    columns.name[row] = name;
+    columns.kind[row] = category === Category.Copy ? EventKind.Copy : category === Category.Set ? EventKind.Set
       : this.isCommunication(name) ? EventKind.Communication : EventKind.Compute;
     const ownDevice = found.start[1] >= 0;
     const ownStream = found.start[2] >= 0;
-    block.stream[row] = this.streams.indexOf(bytes,
+    columns.stream[row] = this.streams.indexOf(bytes,
       ownDevice ? found.start[1] : event.processStart, ownDevice ? found.end[1] : event.processEnd,
       ownStream ? found.start[2] : event.threadStart, ownStream ? found.end[2] : event.threadEnd);
-    block.correlation[row] = this.correlations.keyOf(bytes, found.start[0], found.end[0]);
+    columns.correlation[row] = this.correlations.keyOf(bytes, found.start[0], found.end[0]);
     if (event.argsStart >= 0) {
-      block.detailAt[row] = event.bytesAt + event.argsStart;
-      block.detailLength[row] = Math.min(event.argsEnd - event.argsStart, 0xffff);
+      columns.detailAt[row] = event.bytesAt + event.argsStart;
+      columns.detailLength[row] = Math.min(event.argsEnd - event.argsStart, 0xffff);
     }
     if (found.start[3] >= 0) {
-      (this.device.optional.externalId ?? this.device.sparseColumn('externalId'))[row] = this.correlations.keyOf(bytes, found.start[3], found.end[3]);
+      (this.device.optional.externalId ?? this.device.sparseColumn('externalId'))[row] = this.correlations.keyOf(bytes, found.start[3], found.end[3]) + 1;
     }
   }
 
   private addHost(event: TraceEvent, category: Category, name: number, start: number, duration: number): void {
     const row = this.host.add();
-    const block = this.host.block;
-    block.startNs[row] = start;
-    block.durationNs[row] = duration;
-    block.name[row] = name;
-    block.thread[row] = this.threads.indexOf(event);
+    const columns = this.host.columns;
+    columns.startNs[row] = start;
+    columns.durationNs[row] = duration;
+    columns.name[row] = name;
+    columns.thread[row] = this.threads.indexOf(event);
     if (event.argsStart >= 0) {
-      block.detailAt[row] = event.bytesAt + event.argsStart;
-      block.detailLength[row] = event.argsEnd - event.argsStart;
+      columns.detailAt[row] = event.bytesAt + event.argsStart;
+      columns.detailLength[row] = event.argsEnd - event.argsStart;
     }
     let kind = HOST_KIND[category];
     switch (category) {
@@ -167,7 +171,7 @@ export class KinetoCollector implements TraceVisitor {
         const found = this.runtimeArguments;
         found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
         if (found.start[0] >= 0) {
-          (this.host.optional.link ?? this.host.sparseColumn('link'))[row] = this.correlations.keyOf(event.bytes, found.start[0], found.end[0]);
+          (this.host.optional.link ?? this.host.sparseColumn('link'))[row] = this.correlations.keyOf(event.bytes, found.start[0], found.end[0]) + 1;
         }
         break;
       }
@@ -175,17 +179,17 @@ export class KinetoCollector implements TraceVisitor {
         const found = this.pythonArguments;
         found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
         if (found.start[0] >= 0) {
-          (this.host.optional.pythonId ?? this.host.sparseColumn('pythonId'))[row] = smallInteger(event.bytes, found.start[0], found.end[0]);
+          (this.host.optional.pythonId ?? this.host.sparseColumn('pythonId'))[row] = smallInteger(event.bytes, found.start[0], found.end[0]) + 1;
         }
         if (found.start[1] >= 0) {
-          (this.host.optional.pythonParent ?? this.host.sparseColumn('pythonParent'))[row] = smallInteger(event.bytes, found.start[1], found.end[1]);
+          (this.host.optional.pythonParent ?? this.host.sparseColumn('pythonParent'))[row] = smallInteger(event.bytes, found.start[1], found.end[1]) + 1;
         }
         break;
       }
       default:
         break;
     }
-    block.kind[row] = kind;
+    columns.kind[row] = kind;
   }
 
   private operatorDetails(event: TraceEvent, row: number): void {
@@ -193,13 +197,13 @@ export class KinetoCollector implements TraceVisitor {
     const { bytes } = event;
     found.read(bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
     if (found.start[0] >= 0) {
-      (host.optional.link ?? host.sparseColumn('link'))[row] = this.correlations.keyOf(bytes, found.start[0], found.end[0]);
+      (host.optional.link ?? host.sparseColumn('link'))[row] = this.correlations.keyOf(bytes, found.start[0], found.end[0]) + 1;
     }
     if (found.start[1] >= 0) {
-      (host.optional.sequence ?? host.sparseColumn('sequence'))[row] = smallInteger(bytes, found.start[1], found.end[1]);
+      (host.optional.sequence ?? host.sparseColumn('sequence'))[row] = smallInteger(bytes, found.start[1], found.end[1]) + 1;
     }
     if (found.start[2] >= 0) {
-      (host.optional.forwardThread ?? host.sparseColumn('forwardThread'))[row] = smallInteger(bytes, found.start[2], found.end[2]);
+      (host.optional.forwardThread ?? host.sparseColumn('forwardThread'))[row] = smallInteger(bytes, found.start[2], found.end[2]) + 1;
     }
     if (found.start[3] >= 0) {
       (host.optional.stack ?? host.sparseColumn('stack'))[row] = this.strings.internBytes(bytes, found.start[3], found.end[3], this.decode);

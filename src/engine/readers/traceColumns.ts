@@ -1,9 +1,10 @@
 /**
- * Columns that grow in blocks. A trace of 2 GB holds ten million host events: growing by doubling would copy all columns
- * at once and need three times their size. Blocks are allocated once, and turned into flat columns one column at a time.
+ * Columns that grow while a trace is read. A trace of 2 GB holds ten million host events, so nothing may be held twice: a
+ * full table grows straight to the size the whole file will need, going by how much of it has been read (memory that is
+ * reserved but never written costs nothing), and rows are put in order in place.
  *
- * Columns that few rows set (`sequence`, `pythonId`, …) are sparse: a block of theirs exists only where one was set, and a
- * column nobody set costs no memory at all (zeros are untouched pages; other defaults share one array per table).
+ * Columns that few rows set (`sequence`, `pythonId`, …) are sparse: they exist only once a row has set them, and hold the
+ * difference to their default, so that untouched stretches stay unwritten. A column nobody set costs next to nothing.
  */
 
 type Column = Float64Array | Uint32Array | Int32Array | Uint16Array | Int16Array | Uint8Array;
@@ -14,160 +15,204 @@ export type ColumnSpec = Readonly<Record<string, readonly [ColumnConstructor, nu
 
 type ColumnOf<S extends ColumnSpec, K extends keyof S> = InstanceType<S[K][0]>;
 
-const BLOCK_BITS = 15;
-const BLOCK = 1 << BLOCK_BITS;
-const BLOCK_MASK = BLOCK - 1;
+const FIRST_CAPACITY = 4096;
+/** Largest leap at once: early in a file the estimate is poor. */
+const LARGEST_LEAP = 8;
+/** Reserved but unused rows that a finished column may keep. */
+const SLACK = 1.1;
 
-export class BlockTable<Dense extends ColumnSpec, Sparse extends ColumnSpec> {
+export class GrowingTable<Dense extends ColumnSpec, Sparse extends ColumnSpec> {
   count = 0;
-  /** Dense columns of the block being filled: write at the index that `add` returned. */
-  block: { readonly [K in keyof Dense]: ColumnOf<Dense, K> };
-  /** Sparse columns of the block being filled, as far as a row of it set them: see `sparseColumn`. */
+  private capacity = FIRST_CAPACITY;
+  /** Dense columns: write at the row that `add` returned. */
+  columns: { readonly [K in keyof Dense]: ColumnOf<Dense, K> };
+  /** Sparse columns, as far as a row set them: see `sparseColumn`. */
   optional: { [K in keyof Sparse]?: ColumnOf<Sparse, K> } = {};
-  private readonly blocks = new Map<string, Column[]>();
-  private readonly sparseBlocks = new Map<string, (Column | undefined)[]>();
   private readonly defaults = new Map<string, Column>();
 
-  constructor(private readonly dense: Dense, private readonly sparse: Sparse) {
-    for (const name of Object.keys(dense)) {
-      this.blocks.set(name, []);
+  /** `fractionRead`: how much of the input has been read, 0 to 1; NaN when unknown. */
+  constructor(dense: Dense, private readonly sparse: Sparse, private readonly fractionRead: () => number = () => NaN) {
+    const columns: Record<string, Column> = {};
+    for (const [name, [type]] of Object.entries(dense)) {
+      columns[name] = new type(this.capacity);
     }
-    for (const name of Object.keys(sparse)) {
-      this.sparseBlocks.set(name, []);
-    }
-    this.block = this.open();
+    this.columns = columns as typeof this.columns;
   }
 
-  /** Makes room for one more row; returns its index within `block`. The row's number is `count - 1`. */
+  /** Makes room for one more row and returns it. */
   add(): number {
-    const row = this.count++;
-    const index = row & BLOCK_MASK;
-    if (index === 0 && row > 0) {
-      this.block = this.open();
-      for (const name of Object.keys(this.optional)) {
-        this.optional[name as keyof Sparse] = undefined;
-      }
+    if (this.count === this.capacity) {
+      this.grow();
     }
-    return index;
+    return this.count++;
   }
 
   /**
-   * Creates a sparse column for the block being filled. In hot loops: `(t.optional.x ?? t.sparseColumn('x'))[index] = value`,
-   * with the index that `add` returned.
+   * Creates a sparse column. In hot loops: `(t.optional.x ?? t.sparseColumn('x'))[row] = value - default`, with the default
+   * of the column's spec.
    */
   sparseColumn<K extends keyof Sparse & string>(name: K): ColumnOf<Sparse, K> {
-    const column = create(this.sparse[name]) as ColumnOf<Sparse, K>;
-    const list = this.sparseBlocks.get(name);
-    if (list !== undefined) {
-      list[(this.count - 1) >> BLOCK_BITS] = column;
-    }
+    const column = new this.sparse[name][0](this.capacity) as ColumnOf<Sparse, K>;
     this.optional[name] = column;
     return column;
   }
 
-  /** Whether any row set this sparse column. */
-  isSet(name: keyof Sparse & string): boolean {
-    return (this.sparseBlocks.get(name) ?? []).some(block => block !== undefined);
-  }
-
-  /** The flat column, in the order of `order` where given; its blocks are let go, so each column can be taken once. */
-  take<K extends keyof Dense & string>(name: K, order?: Uint32Array): ColumnOf<Dense, K>;
-  take<K extends keyof Sparse & string>(name: K, order?: Uint32Array): ColumnOf<Sparse, K>;
-  take(name: string, order?: Uint32Array): Column {
-    const spec = this.dense[name] ?? this.sparse[name];
-    const [constructor, fill] = spec;
-    const blocks: readonly (Column | undefined)[] = this.blocks.get(name) ?? this.sparseBlocks.get(name) ?? [];
-    this.blocks.delete(name);
-    this.sparseBlocks.delete(name);
-    if (!blocks.some(block => block !== undefined)) {
-      return this.defaultColumn(spec);
+  /** The finished column, in the order of `order` where given; each can be taken once. */
+  take<K extends keyof Dense & string>(name: K, order?: RowOrder): ColumnOf<Dense, K>;
+  take<K extends keyof Sparse & string>(name: K, order?: RowOrder): ColumnOf<Sparse, K>;
+  take(name: string, order?: RowOrder): Column {
+    const held = this.columns as Record<string, Column | undefined>;
+    const dense = held[name];
+    if (dense !== undefined) {
+      held[name] = undefined;
+      return this.finished(dense, order);
     }
-    const flat = new constructor(this.count);
-    for (let at = 0; at * BLOCK < this.count; at++) {
-      const block = blocks[at];
-      const start = at * BLOCK;
-      const length = Math.min(BLOCK, this.count - start);
-      if (block === undefined) {
-        if (fill !== 0) {
-          flat.fill(fill, start, start + length);
-        }
-      } else {
-        flat.set(length === BLOCK ? block : block.subarray(0, length), start);
+    const [, fill] = this.sparse[name];
+    const column = (this.optional as Record<string, Column | undefined>)[name];
+    if (column === undefined) {
+      return this.defaultColumn(this.sparse[name]);
+    }
+    (this.optional as Record<string, Column | undefined>)[name] = undefined;
+    const finished = this.finished(column, order);
+    if (fill !== 0) {
+      for (let row = 0; row < finished.length; row++) {
+        finished[row] += fill;
       }
     }
-    return order === undefined ? flat : reorder(flat, order);
+    return finished;
+  }
+
+  private finished(column: Column, order: RowOrder | undefined): Column {
+    const rows = this.capacity > this.count * SLACK ? column.slice(0, this.count) : column.subarray(0, this.count);
+    order?.apply(rows);
+    return rows;
   }
 
   private defaultColumn(spec: readonly [ColumnConstructor, number]): Column {
-    const [constructor, fill] = spec;
+    const [type, fill] = spec;
     if (fill === 0) {
-      return new constructor(this.count);
+      return new type(this.count);
     }
-    const key = `${constructor.name} ${fill}`;
+    const key = `${type.name} ${fill}`;
     let column = this.defaults.get(key);
     if (column === undefined) {
-      column = new constructor(this.count).fill(fill);
+      column = new type(this.count).fill(fill);
       this.defaults.set(key, column);
     }
     return column;
   }
 
-  private open(): { readonly [K in keyof Dense]: ColumnOf<Dense, K> } {
-    const block: Record<string, Column> = {};
-    for (const [name, spec] of Object.entries(this.dense)) {
-      const column = create(spec);
-      block[name] = column;
-      this.blocks.get(name)?.push(column);
+  private grow(): void {
+    const fraction = this.fractionRead();
+    const estimate = fraction > 0 && fraction <= 1 ? Math.ceil((this.count / fraction) * 1.03) : 0;
+    this.capacity = Math.max(Math.ceil(this.count * 1.25), Math.min(estimate, this.count * LARGEST_LEAP), this.count < 1 << 18 ? this.count * 2 : 0);
+    const enlarge = (columns: Record<string, Column | undefined>): void => {
+      for (const [name, column] of Object.entries(columns)) {
+        if (column !== undefined) {
+          const larger = new (column.constructor as ColumnConstructor)(this.capacity);
+          larger.set(column);
+          columns[name] = larger;
+        }
+      }
+    };
+    enlarge(this.columns as Record<string, Column>);
+    enlarge(this.optional as Record<string, Column | undefined>);
+  }
+}
+
+/** An order of rows, applied to columns in place, along the cycles of the permutation. */
+export class RowOrder {
+  private readonly done: Uint8Array;
+
+  /** `order[i]` is the row that belongs at place `i`. */
+  constructor(private readonly order: Uint32Array) {
+    this.done = new Uint8Array(order.length);
+  }
+
+  apply(column: Column): void {
+    const { order, done } = this;
+    done.fill(0);
+    // One loop a width: a loop that meets several array types runs ten times slower.
+    switch (column.BYTES_PER_ELEMENT) {
+      case 8:
+        permute64(column as Float64Array, order, done);
+        break;
+      case 4:
+        permute32(new Int32Array(column.buffer, column.byteOffset, column.length), order, done);
+        break;
+      case 2:
+        permute16(new Uint16Array(column.buffer, column.byteOffset, column.length), order, done);
+        break;
+      default:
+        permute8(column as Uint8Array, order, done);
     }
-    return block as { readonly [K in keyof Dense]: ColumnOf<Dense, K> };
   }
 }
 
-function create([constructor, fill]: readonly [ColumnConstructor, number]): Column {
-  const column = new constructor(BLOCK);
-  return fill === 0 ? column : column.fill(fill);
-}
-
-/** Rows of `column` in the wanted order. */
-export function reorder<C extends Column>(column: C, order: Uint32Array): C {
-  const out = new (column.constructor as ColumnConstructor)(order.length) as C;
-  // One loop a width: a loop that meets several array types runs ten times slower.
-  switch (column.BYTES_PER_ELEMENT) {
-    case 8:
-      gather64(column as Float64Array, order, out as Float64Array);
-      break;
-    case 4:
-      gather32(new Int32Array(column.buffer, column.byteOffset, column.length), order, new Int32Array(out.buffer));
-      break;
-    case 2:
-      gather16(new Uint16Array(column.buffer, column.byteOffset, column.length), order, new Uint16Array(out.buffer));
-      break;
-    default:
-      gather8(column as Uint8Array, order, out as Uint8Array);
-  }
-  return out;
-}
-
-function gather64(from: Float64Array, order: Uint32Array, to: Float64Array): void {
-  for (let i = 0; i < order.length; i++) {
-    to[i] = from[order[i]];
+function permute64(column: Float64Array, order: Uint32Array, done: Uint8Array): void {
+  for (let first = 0; first < order.length; first++) {
+    if (done[first] === 1 || order[first] === first) {
+      continue;
+    }
+    const saved = column[first];
+    let at = first;
+    for (let from = order[at]; from !== first; from = order[at]) {
+      column[at] = column[from];
+      done[at] = 1;
+      at = from;
+    }
+    column[at] = saved;
+    done[at] = 1;
   }
 }
 
-function gather32(from: Int32Array, order: Uint32Array, to: Int32Array): void {
-  for (let i = 0; i < order.length; i++) {
-    to[i] = from[order[i]];
+function permute32(column: Int32Array, order: Uint32Array, done: Uint8Array): void {
+  for (let first = 0; first < order.length; first++) {
+    if (done[first] === 1 || order[first] === first) {
+      continue;
+    }
+    const saved = column[first];
+    let at = first;
+    for (let from = order[at]; from !== first; from = order[at]) {
+      column[at] = column[from];
+      done[at] = 1;
+      at = from;
+    }
+    column[at] = saved;
+    done[at] = 1;
   }
 }
 
-function gather16(from: Uint16Array, order: Uint32Array, to: Uint16Array): void {
-  for (let i = 0; i < order.length; i++) {
-    to[i] = from[order[i]];
+function permute16(column: Uint16Array, order: Uint32Array, done: Uint8Array): void {
+  for (let first = 0; first < order.length; first++) {
+    if (done[first] === 1 || order[first] === first) {
+      continue;
+    }
+    const saved = column[first];
+    let at = first;
+    for (let from = order[at]; from !== first; from = order[at]) {
+      column[at] = column[from];
+      done[at] = 1;
+      at = from;
+    }
+    column[at] = saved;
+    done[at] = 1;
   }
 }
 
-function gather8(from: Uint8Array, order: Uint32Array, to: Uint8Array): void {
-  for (let i = 0; i < order.length; i++) {
-    to[i] = from[order[i]];
+function permute8(column: Uint8Array, order: Uint32Array, done: Uint8Array): void {
+  for (let first = 0; first < order.length; first++) {
+    if (done[first] === 1 || order[first] === first) {
+      continue;
+    }
+    const saved = column[first];
+    let at = first;
+    for (let from = order[at]; from !== first; from = order[at]) {
+      column[at] = column[from];
+      done[at] = 1;
+      at = from;
+    }
+    column[at] = saved;
+    done[at] = 1;
   }
 }

@@ -28,8 +28,27 @@ export interface ChainPattern {
 const OPTIONAL: ReadonlySet<string> = new Set(['cast', 'copy', 'fill', 'dropout', 'dropoutMask']);
 const NO_KERNEL: ReadonlySet<string> = new Set(['hostRead']);
 
+export interface SnippetGraph {
+  readonly graph: OperatorGraph;
+  readonly text: string;
+}
+
+/** Snippets do not change while we run. */
+const lowered = new WeakMap<Parser, Map<string, SnippetGraph>>();
+
 /** Lowers one form of a fusion. Throws when the snippet is no function `eager`: a mistake in the catalogue, caught by its test. */
-export function lowerForm(parser: Parser, python: string): { readonly graph: OperatorGraph; readonly text: string } {
+export function lowerForm(parser: Parser, python: string): SnippetGraph {
+  const known = lowered.get(parser) ?? new Map<string, SnippetGraph>();
+  lowered.set(parser, known);
+  let snippet = known.get(python);
+  if (snippet === undefined) {
+    snippet = lowerSnippet(parser, python);
+    known.set(python, snippet);
+  }
+  return snippet;
+}
+
+function lowerSnippet(parser: Parser, python: string): SnippetGraph {
   const text = SNIPPET_PRELUDE + python;
   const scope = moduleScope('snippet.py', 'snippet', text, parsePython(parser, text));
   const eager = scope.names.get('eager');

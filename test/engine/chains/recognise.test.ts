@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import fc from 'fast-check';
+import type { Parser } from 'web-tree-sitter';
+import { canonicalOperator, TokenNames } from '../../../src/engine/chains/kernelSequence';
+import { chainPatterns, lowerForm } from '../../../src/engine/chains/patterns';
+import { layerPeriods } from '../../../src/engine/chains/periods';
+import { PHASES, phasesOf } from '../../../src/engine/chains/phases';
+import { recognise } from '../../../src/engine/chains/recognise';
+import { FUSIONS } from '../../../src/engine/fusions';
+import { loweredForm, matchFusions } from '../../../src/engine/fusions/matchGraph';
+import type { Backend } from '../../../src/engine/profile/columns';
+import { testParser } from '../pythonParser';
+
+describe('chain recognition', () => {
+  let parser: Parser;
+
+  before(async () => {
+    parser = await testParser();
+  });
+
+  const found = (text: string, backend: Backend = 'ascend'): readonly string[] => {
+    const names = new TokenNames();
+    const patterns = chainPatterns(parser, FUSIONS, backend, names);
+    const tokens = Uint16Array.from(text.split(' '), (op) => names.id(canonicalOperator(op)));
+    return recognise(tokens, patterns, names).map(({ pattern, first, last }) => `${patterns[pattern].fusion.id} ${first}-${last}`);
+  };
+
+  const CHAINS: readonly (readonly [string, readonly string[]])[] = [
+    ['matmul cast pow mean adds rsqrt mul mul cast silu mul cast matmul', ['gated-rms-norm 1-11']],
+    ['add cast pow mean adds rsqrt mul cast mul matmul', ['rms-norm 1-8']],
+    ['cast pow mean adds rsqrt mul mul cast matmul', ['rms-norm 0-7']],
+    ['cast pow mean adds rsqrt mul cast adds mul cast', ['zero-centred-rms-norm 0-9']],
+    ['cast pow mean adds rsqrt mul adds mul cast', ['zero-centred-rms-norm 0-8']],
+    ['mul sum adds rsqrt mul', ['l2-norm 0-4']],
+    ['matmul silu matmul mul matmul', ['swiglu 0-3']],
+    ['mul neg cat mul add mul neg cat mul add', ['rope 0-4', 'rope 5-9']],
+    ['cos muls cast sin muls cast', ['rope-tables 0-5']],
+    ['bmm muls add cast softmax cast bmm', ['attention 0-6']],
+    ['muls pow muls add muls tanh adds mul', ['gelu 0-7']],
+    ['cast logSoftmax fill nllLoss', ['cross-entropy 0-3']],
+    ['compare nonzero index', ['nonzero-stall 0-1']],
+    // Near misses: a norm over a sum of plain values, a missing eps, a fused norm.
+    ['cast mean adds rsqrt mul', []],
+    ['cast pow mean rsqrt mul mul', []],
+    ['fused.rmsNorm matmul fused.swiglu matmul add', []],
+  ];
+  for (const [text, expected] of CHAINS) {
+    it(`reads "${text}"`, () => {
+      assert.deepEqual(found(text), expected);
+    });
+  }
+
+  it('takes what CUDA shows for operators that share a functor', () => {
+    assert.deepEqual(found('mean add pow mean adds rsqrt mul mul add', 'cuda'), ['layer-norm 0-8']);
+    assert.deepEqual(found('muls muls erf adds mul', 'cuda'), ['gelu 0-4']);
+  });
+
+  it('never overlaps, and finds a chain wherever it is put', () => {
+    const chain = 'cast pow mean adds rsqrt mul cast mul'.split(' ');
+    const noise = fc.array(fc.constantFrom('matmul', 'attention', 'sigmoid', 'cumsum', 'topk'), { maxLength: 12 });
+    fc.assert(fc.property(noise, noise, noise, (a, b, c) => {
+      const text = [...a, ...chain, ...b, ...chain, ...c].join(' ').trim();
+      const hits = found(text);
+      assert.deepEqual(hits, [`rms-norm ${a.length}-${a.length + 7}`, `rms-norm ${a.length + 8 + b.length}-${a.length + 15 + b.length}`]);
+    }), { verbose: true });
+  });
+});
+
+describe('the catalogue', () => {
+  it('lists every file of its folder', () => {
+    const files = fs.readdirSync('src/engine/fusions').filter((file) => file.endsWith('.ts') && !['index.ts', 'fusion.ts', 'matchGraph.ts', 'canonicalGraph.ts'].includes(file));
+    const listed = fs.readFileSync('src/engine/fusions/index.ts', 'utf8');
+    assert.deepEqual(files.filter((file) => !listed.includes(`'./${file.replace('.ts', '')}'`)), []);
+    assert.equal(files.length, FUSIONS.length);
+    assert.equal(new Set(FUSIONS.map((fusion) => fusion.id)).size, FUSIONS.length);
+  });
+
+  it('has forms that lower without holes and that match themselves', async () => {
+    const parser = await testParser();
+    for (const fusion of FUSIONS) {
+      for (const form of fusion.forms) {
+        const { graph } = lowerForm(parser, form.python);
+        assert.deepEqual(graph.holes, [], `${fusion.id}: ${form.name}`);
+        const lowered = loweredForm(fusion, form.name, graph);
+        assert.ok(lowered !== undefined, `${fusion.id}: ${form.name} has no output`);
+        assert.ok(matchFusions(graph, [lowered]).length > 0, `${fusion.id}: ${form.name} does not match itself`);
+      }
+    }
+  });
+});
+
+describe('phases', () => {
+  const phases = (text: string): string => {
+    const names = new TokenNames();
+    const tokens = Uint16Array.from(text.split(' '), (op) => names.id(op));
+    return [...phasesOf(tokens, names)].map((phase) => PHASES[phase][0]).join('');
+  };
+
+  it('turn from forward to backward at the first backward kernel, and to the optimizer after it', () => {
+    assert.equal(phases('indexSelect matmul silu matmul logSoftmax nllLoss nllLossBackward logSoftmaxBackward matmul siluBackward matmul addcdiv'), 'ffffffbbbbbo');
+  });
+
+  it('start again with the next micro-batch', () => {
+    assert.equal(phases('indexSelect matmul nllLoss nllLossBackward matmul indexSelect matmul nllLoss nllLossBackward'), 'fffbbfffb');
+  });
+
+  it('are unknown where no backward kernel runs', () => {
+    assert.equal(phases('matmul silu matmul'), 'uuu');
+  });
+});
+
+describe('layer periods', () => {
+  /** A sequence with a known layer, repeated. */
+  const layered = (layer: readonly number[], repeats: number): Uint16Array => Uint16Array.from([1, 2, ...Array.from({ length: repeats }, () => layer).flat(), 3, 4]);
+
+  it('finds the lag of repeated layers', () => {
+    const layer = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22];
+    const [period] = layerPeriods(layered(layer, 24));
+    assert.equal(period.lag, layer.length);
+    assert.ok(period.repeats >= 23 && period.repeats <= 24);
+  });
+
+  it('follows a layer that is one kernel short', () => {
+    const layer = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22];
+    const whole = [...Array.from({ length: 10 }, () => layer).flat(), ...layer.slice(0, 8), ...layer.slice(9), ...Array.from({ length: 10 }, () => layer).flat()];
+    const periods = layerPeriods(Uint16Array.from(whole));
+    assert.ok(periods.every((period) => period.lag === layer.length));
+    assert.ok(periods.reduce((sum, period) => sum + period.end - period.start, 0) > whole.length * 0.9);
+  });
+
+  it('says nothing of a sequence without repeats', () => {
+    assert.deepEqual(layerPeriods(Uint16Array.from({ length: 2000 }, (_, i) => i)), []);
+  });
+});

@@ -14,7 +14,9 @@ describe('the engine and the command', () => {
       const engine = directEngine(engineEnvironment({}));
       const summary = await engine.call('open', { path: sharedPath(profile) });
       const report = await engine.call('analyze', {});
-      assert.deepEqual(JSON.parse((await cli(['analyze', sharedPath(profile), '--json'])).out), JSON.parse(JSON.stringify(report)));
+      // The command also looks for chains; the engine does so when asked, with a call of its own.
+      const figures = (value: object): unknown => ({ ...JSON.parse(JSON.stringify(value)) as object, fingerprints: [] });
+      assert.deepEqual(figures(JSON.parse((await cli(['analyze', sharedPath(profile), '--json'])).out) as object), figures(report));
       for (const rank of summary.ranks.filter(({ readable }) => readable)) {
         const overview = await engine.call('overview', { rank: rank.id });
         const own = report.ranks.find(({ label }) => label === rank.label);

@@ -10,7 +10,7 @@ import { TableBuilder } from '../profile/builders';
 import type { StringTable } from '../profile/strings';
 import { LaneRegistry } from './ascendLanes';
 import { ArgumentKeys, FoundArguments } from './traceArguments';
-import { TraceClock } from './traceClock';
+import type { TraceClock } from './traceClock';
 import { IdKeys, parseInteger } from './traceNumbers';
 import type { TraceEvent, TraceVisitor } from './traceScanner';
 import { decodeText, parseLenient } from './traceText';

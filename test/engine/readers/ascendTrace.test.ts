@@ -65,6 +65,8 @@ function callsByConnection(events: readonly JsonEvent[]): ReadonlyMap<bigint, Re
   return new Map(kernels.map(({ ts, args }) => [nanoseconds(ts) ?? 0n, new Set(calls.get(args?.['connection_id']))]));
 }
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 const hostText = (data: RankData, row: number): string => `${data.strings.get(data.hostEvents.name[row])}@${data.baseNs + BigInt(data.hostEvents.startNs[row])}`;
 
 describe('Ascend traces', function () {
@@ -86,9 +88,9 @@ describe('Ascend traces', function () {
         // Collectives start 1 ns apart in the two files.
         const nearby = (links: ReadonlyMap<bigint, ReadonlySet<string>>): ReadonlySet<string> | undefined => [0n, 1n, -1n].map((shift) => links.get((startNs ?? 0n) + shift)).find((found) => found !== undefined);
         assert.ok(events.op[row] >= 0 && events.launch[row] >= 0, name);
-        assert.ok(nearby(operators)?.has(hostText(data, events.op[row])), `${name}: ${hostText(data, events.op[row])}`);
+        assert.ok(nearby(operators)?.has(hostText(data, events.op[row])) === true, `${name}: ${hostText(data, events.op[row])}`);
         if (level > 0) {
-          assert.ok(nearby(calls)?.has(hostText(data, events.launch[row])), `${name}: ${hostText(data, events.launch[row])}`);
+          assert.ok(nearby(calls)?.has(hostText(data, events.launch[row])) === true, `${name}: ${hostText(data, events.launch[row])}`);
           assert.equal(data.hostEvents.kind[events.launch[row]], HostKind.Runtime);
         } else {
           assert.equal(data.hostEvents.kind[events.launch[row]], HostKind.Dequeue, 'Level0 keeps no CANN calls');
@@ -105,7 +107,7 @@ describe('Ascend traces', function () {
     const { hostEvents: host, strings } = data;
     const wanted = trace.filter(({ ph, cat }) => ph === 'X' && (cat === 'cpu_op' || cat === 'python_function' || cat === 'enqueue' || cat === 'dequeue'));
     const key = (name: string, startNs: bigint | undefined, durationNs: bigint | undefined, stack: string): string => `${name}|${startNs}|${durationNs}|${stack}`;
-    const expected = wanted.map(({ name, ts, dur, args }) => key(name, nanoseconds(ts), nanoseconds(String(dur)), String(args?.['Call stack'] ?? '').replace(/;\s+/g, ';'))).sort();
+    const expected = wanted.map(({ name, ts, dur, args }) => key(name, nanoseconds(ts), nanoseconds(String(dur)), textOf(args?.['Call stack']).replace(/;\s+/g, ';'))).sort();
     const found: string[] = [];
     for (let row = 0; row < host.count; row++) {
       if (host.kind[row] !== HostKind.Runtime) {

@@ -77,7 +77,8 @@ export async function openWorkbench({ folder, settings = {}, theme = 'dark' }: {
   open.add(workbench);
   writeSettings(serverFolder, { ...settings, 'workbench.colorTheme': THEMES[theme][0] });
   await workbench.page.goto(`${server.url}?folder=${encodeURIComponent(folder)}`);
-  await workbench.page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: WAIT_MS });
+  // Until the extension's contributions are read, a trace opens as text.
+  await workbench.page.locator('.part.activitybar').getByRole('tab', { name: 'FuseLens' }).waitFor({ timeout: WAIT_MS });
   return workbench;
 }
 
@@ -121,6 +122,13 @@ export class Workbench {
   /** Titles of the open editor tabs. */
   async tabs(): Promise<readonly string[]> {
     return this.page.locator('.tabs-container .tab .monaco-icon-label').allInnerTexts();
+  }
+
+  /** Reloads the window as VS Code does it: open tabs and their state are saved first. */
+  async reload(): Promise<void> {
+    const loaded = this.page.waitForEvent('load', { timeout: WAIT_MS });
+    await this.command('Developer: Reload Window');
+    await loaded;
   }
 
   /** Waits for a notification with this text (a toast). */

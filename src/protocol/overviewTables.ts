@@ -132,7 +132,7 @@ export function streamsTable({ report }: OverviewData): FigureTable {
       column('device', 'device', 'text'), column('stream', 'stream', 'text'), column('count', 'count', 'count'), column('total_us', 'total', 'us', 'streamTotalUs'),
       column('busy_us', 'busy', 'us', 'streamBusyUs'), column('idle_us', 'idle', 'us', 'streamIdleUs'), column('first_us', 'first', 'us'), column('last_us', 'last', 'us'),
     ],
-    rows: report.streams.map((stream) => [stream.device, stream.stream, stream.count, stream.totalUs, stream.busyUs, stream.idleUs, stream.firstUs, stream.lastUs]),
+    rows: report.streams.map((stream) => [stream.device, stream.stream ?? stream.label ?? null, stream.count, stream.totalUs, stream.busyUs, stream.idleUs, stream.firstUs, stream.lastUs]),
   };
 }
 

@@ -11,7 +11,7 @@ const data: OverviewData = {
     kernels: { count: 3, timedCount: 3, totalUs: 110, spanUs: 100, busyUs: 90, idleUs: 10, p50Us: 30, p90Us: 50, p99Us: 50, minUs: 30, maxUs: 50, shareLe50us: 1, shareLe100us: 1, meanIntervalUs: null },
     lanes,
     split: { compute: { count: 2, totalUs: 60 }, communication: { count: 1, totalUs: 50 }, memcpy: { count: 0, totalUs: 0 }, memset: { count: 0, totalUs: 0 } },
-    streams: [{ device: '0', stream: null, count: 3, totalUs: 110, busyUs: 90, idleUs: 10, firstUs: 0, lastUs: 100 }],
+    streams: [{ device: '0', stream: null, label: 'group 1', count: 3, totalUs: 110, busyUs: 90, idleUs: 10, firstUs: 0, lastUs: 100 }],
     families: [{ family: 'matmul', count: 2, totalUs: 60 }, { family: 'communication', count: 1, totalUs: 50 }],
     topKernels: [],
     steps: [],

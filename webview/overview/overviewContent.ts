@@ -97,5 +97,18 @@ function assumptionsSection(options: ContentOptions): HTMLElement | undefined {
   const facts = Object.entries(rank.loaded?.facts ?? {});
   return section(options, { id: 'assumptions', title: words.t('view.assumptions') },
     h('ul', { class: 'assumptions' }, data.assumptions.map(({ code, args }) => h('li', {}, words.t(code, args)))),
-    facts.length === 0 ? undefined : h('dl', { class: 'facts' }, facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value)))));
+    facts.length === 0 ? undefined : h('dl', { class: 'facts' }, facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', { title: value }, plainFact(value))))));
+}
+
+/** Lists come as the profiler wrote them, as JSON: shown as words. */
+function plainFact(value: string): string {
+  if (!value.startsWith('[')) {
+    return value;
+  }
+  try {
+    const items: unknown = JSON.parse(value);
+    return Array.isArray(items) && items.every((item) => typeof item !== 'object') ? items.join(', ') : value;
+  } catch {
+    return value;
+  }
 }

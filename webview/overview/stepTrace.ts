@@ -19,16 +19,17 @@ export function stepTraceTable(data: OverviewData, title: string): FigureTable |
   }
   const at = (name: string): number => trace.columns.findIndex((column) => column.trim().toLowerCase() === name.toLowerCase());
   const stepAt = at('Step');
+  const single = trace.rows.length === 1;
   const rows = trace.rows.flatMap((row): readonly (readonly Cell[])[] => {
     const step = stepAt < 0 ? '' : row[stepAt];
-    const ours = lanesOfStep(data, step, trace.rows.length === 1 ? report.lanes : undefined);
+    const ours = lanesOfStep(data, step, single ? report.lanes : undefined);
     return PAIRS.filter(([name]) => at(name) >= 0).map(([name, value]) => {
       const theirs = number(row[at(name)]);
       const own = ours === undefined ? null : value(ours);
-      return [step, name, theirs, own, theirs === null || own === null ? null : own - theirs];
+      return [...(single ? [] : [step]), name, theirs, own, theirs === null || own === null ? null : own - theirs];
     });
   });
-  return { id: 'profiler-step-trace', title, columns: COLUMNS, rows };
+  return { id: 'profiler-step-trace', title, columns: single ? COLUMNS.slice(1) : COLUMNS, rows };
 }
 
 const COLUMNS: readonly FigureColumn[] = [

@@ -84,9 +84,13 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
 
   resolveCustomEditor(document: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
     const profile = this.store.add(document.uri.fsPath);
-    this.store.noteRecent(profile.path);
-    this.store.setActive(profile);
     this.attach(panel, profile, initialState(profile, 'overview'), false);
+    const opened = (): void => {
+      this.store.noteRecent(profile.path);
+      this.store.setActive(profile);
+    };
+    // The view asks for the same and says why it could not be opened.
+    profile.open().then(opened, () => undefined);
   }
 
   dispose(): void {

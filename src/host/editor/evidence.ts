@@ -1,0 +1,130 @@
+import * as vscode from 'vscode';
+import type { FingerprintData } from '../../protocol/fingerprints';
+import type { Profile } from '../profile';
+import type { ProfileStore } from '../profileStore';
+import { isCancelled, sentenceOf } from '../sentences';
+
+/** What the active profile says about the workspace's code. */
+export interface Evidence {
+  readonly profile: Profile;
+  readonly rank: string;
+  readonly data: FingerprintData;
+  /** Files that changed on disk or in an editor since the answer was computed: their ranges are shifted, not trusted. */
+  readonly computedAt: number;
+}
+
+/** After the last keystroke; a shorter pause would index half-typed lines. */
+const SETTLE_MS = 600;
+
+/**
+ * Asks the active profile's engine for its chains and their lines, on first need: when a Python editor is in sight. Nothing
+ * is shown for source alone; without an active profile there is no evidence.
+ */
+export class EvidenceStore implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChange = this.changed.event;
+  private current: Evidence | undefined;
+  private running: AbortController | undefined;
+  private engineUse: { readonly profile: Profile; readonly use: vscode.Disposable } | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private wanted = '';
+  private readonly disposables: vscode.Disposable[];
+
+  constructor(private readonly store: ProfileStore) {
+    this.disposables = [
+      store.onDidChange(() => this.refresh(false)),
+      vscode.window.onDidChangeVisibleTextEditors(() => this.refresh(false)),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh(true)),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (document.languageId === 'python' && contentChanges.length > 0) {
+          this.refresh(true);
+        }
+      }),
+    ];
+    this.refresh(false);
+  }
+
+  /** Evidence of the active profile, if it has been computed. */
+  get(): Evidence | undefined {
+    return this.current?.profile === this.store.active ? this.current : undefined;
+  }
+
+  /** Computes now; for commands and tests. Resolves to undefined when nothing is open or the engine could not say. */
+  async compute(): Promise<Evidence | undefined> {
+    const profile = this.store.active;
+    if (profile === undefined) {
+      return undefined;
+    }
+    this.running?.abort();
+    const running = new AbortController();
+    this.running = running;
+    this.keepEngine(profile);
+    try {
+      await profile.open({ signal: running.signal });
+      const rank = profile.defaultRank();
+      if (rank === undefined || !rank.readable) {
+        return undefined;
+      }
+      const data = await profile.call('fingerprints', { rank: rank.id, sources: sourceFolders(), overlay: overlay() }, { signal: running.signal });
+      if (this.running === running) {
+        this.current = { profile, rank: rank.id, data, computedAt: Date.now() };
+        this.changed.fire();
+      }
+      return this.current;
+    } catch (error) {
+      if (!isCancelled(error)) {
+        vscode.window.setStatusBarMessage(sentenceOf(error), 8000);
+      }
+      return undefined;
+    }
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.running?.abort();
+    this.engineUse?.use.dispose();
+    this.changed.dispose();
+    vscode.Disposable.from(...this.disposables).dispose();
+  }
+
+  private refresh(edited: boolean): void {
+    const { active } = this.store;
+    const inSight = vscode.window.visibleTextEditors.some(({ document }) => document.languageId === 'python' && document.uri.scheme !== 'git');
+    if (active === undefined || active.status.kind === 'failed' || !inSight) {
+      if (active === undefined) {
+        this.current = undefined;
+        this.wanted = '';
+        this.changed.fire();
+      }
+      this.engineUse?.use.dispose();
+      this.engineUse = undefined;
+      return;
+    }
+    const key = `${active.path}|${active.prefer ?? ''}|${sourceFolders().join('|')}`;
+    if (key === this.wanted && !edited) {
+      return;
+    }
+    this.wanted = key;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => void this.compute(), edited ? SETTLE_MS : 0);
+  }
+
+  /** An edit asks again soon: the engine and its index stay while a Python editor is in sight. */
+  private keepEngine(profile: Profile): void {
+    if (this.engineUse?.profile !== profile) {
+      this.engineUse?.use.dispose();
+      this.engineUse = { profile, use: profile.use() };
+    }
+  }
+}
+
+/** Workspace folders, and those the user added. */
+function sourceFolders(): readonly string[] {
+  const added = vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('source.folders', []);
+  return [...(vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file' || uri.scheme === 'vscode-remote').map(({ uri }) => uri.fsPath), ...added];
+}
+
+/** Open Python documents hide the disk. */
+function overlay(): Readonly<Record<string, string>> {
+  return Object.fromEntries(vscode.workspace.textDocuments.filter((document) => document.languageId === 'python' && document.isDirty).map((document) => [document.uri.fsPath, document.getText()]));
+}

@@ -4,7 +4,13 @@ import type { SqlDriver } from './sqlite';
 /** The part of `node:sqlite` in use; its types come with newer Node typings than the oldest Node we run on. */
 interface Builtin {
   readonly DatabaseSync: new (path: string, options: { readonly readOnly: boolean }) => {
-    prepare(sql: string): { setReadBigInts(on: boolean): void; iterate(...parameters: SqlValue[]): Iterable<Readonly<Record<string, SqlValue>>> };
+    prepare(sql: string): {
+      setReadBigInts(on: boolean): void;
+      /** Since Node 22.16. */
+      setReturnArrays?(on: boolean): void;
+      iterate(...parameters: SqlValue[]): Iterable<Readonly<Record<string, SqlValue>> | readonly SqlValue[]>;
+    };
+    exec(sql: string): void;
     close(): void;
   };
 }
@@ -16,13 +22,19 @@ export async function openBuiltin(path: string, writable: boolean): Promise<SqlD
     return undefined;
   }
   const database = new builtin.DatabaseSync(path, { readOnly: !writable });
+  database.exec('PRAGMA cache_size = -65536');
   return {
     *rows(sql: string, parameters: readonly SqlValue[]) {
       const statement = database.prepare(sql);
       // Without this a 64-bit integer that a double cannot hold is an error.
       statement.setReadBigInts(true);
+      statement.setReturnArrays?.(true);
       for (const row of statement.iterate(...parameters)) {
-        yield Object.values(row).map(narrow);
+        const values = Array.isArray(row) ? (row as SqlValue[]) : Object.values(row as Readonly<Record<string, SqlValue>>);
+        for (let i = 0; i < values.length; i++) {
+          values[i] = narrow(values[i]);
+        }
+        yield values;
       }
     },
     close: () => database.close(),

@@ -11,6 +11,8 @@ export async function openWasm(path: string, writable: boolean): Promise<SqlDriv
     // This build has no shared memory, and a write-ahead log can do without it only when nobody else has the file.
     database.exec('PRAGMA locking_mode = EXCLUSIVE');
   }
+  // Joins look up one row at a time; the default of 2 MB would read most pages again and again.
+  database.exec('PRAGMA cache_size = -65536');
   return {
     *rows(sql: string, parameters: readonly SqlValue[]) {
       const statement = database.prepare(sql);

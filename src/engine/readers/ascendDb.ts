@@ -28,6 +28,7 @@ export async function readAscendDb(context: ReaderContext, input: DatabaseInput)
   const database = await openDatabase(context, input.path);
   try {
     const tables = new SqliteTables(database, context, problems, file);
+    tables.expect(['STRING_IDS', 'TASK', 'COMMUNICATION_OP', 'PYTORCH_API', 'CANN_API', 'CONNECTION_IDS', 'PYTORCH_CALLCHAINS', 'MEMORY_RECORD'], (await port.stat(input.path))?.size ?? 0);
     const strings = new StringTable();
     const names = new DatabaseStrings(tables, 'STRING_IDS', strings);
     const baseNs = earliest(tables);

@@ -5,7 +5,7 @@ import type { StringTable } from '../profile/strings';
 import { internCores, MAX_CORE_ID } from './ascendKernels';
 import { classifyKernel, groupFromName, typeFromName } from './ascendNames';
 import { StreamRegistry } from './ascendStreams';
-import { idOf, numberOf, type DatabaseStrings, type SqliteTables } from './sqliteTables';
+import { asDouble, idOf, numberOf, type DatabaseStrings, type SqliteTables } from './sqliteTables';
 
 export interface DatabaseDevice {
   readonly events: TableBuilder<DeviceEvents>;
@@ -37,7 +37,7 @@ export function readDeviceTables(tables: SqliteTables, names: DatabaseStrings, s
 }
 
 class DeviceReader {
-  private readonly events = deviceBuilder(1024);
+  private readonly events: TableBuilder<DeviceEvents>;
   private readonly connections: number[] = [];
   private readonly streams = new StreamRegistry();
   private readonly devices = new Set<number>();
@@ -48,16 +48,18 @@ class DeviceReader {
     private readonly names: DatabaseStrings,
     private readonly strings: StringTable,
     private readonly baseNs: bigint,
-  ) {}
+  ) {
+    this.events = deviceBuilder(tables.count('COMPUTE_TASK_INFO') + tables.count('COMMUNICATION_OP') + 1024);
+  }
 
   readKernels(): void {
     const { tables } = this;
     if (!tables.has('TASK', 'startNs', 'endNs', 'globalTaskId') || !tables.has('COMPUTE_TASK_INFO', 'globalTaskId')) {
       return;
     }
-    const task = tables.select('TASK', ['deviceId', 'streamId', 'connectionId'], 't');
-    const info = tables.select('COMPUTE_TASK_INFO', ['name', 'opType', 'taskType', 'inputShapes', 'inputDataTypes'], 'i');
-    const sql = `SELECT t.startNs - ?, t.endNs - t.startNs, ${task}, ${info} FROM TASK t JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId`;
+    const task = tables.select('TASK', ['deviceId', 'streamId', 'connectionId'].map(asDouble), 't');
+    const info = tables.select('COMPUTE_TASK_INFO', ['name', 'opType', 'taskType', 'inputShapes', 'inputDataTypes'].map(asDouble), 'i');
+    const sql = `SELECT CAST(t.startNs - ? AS REAL) AS start, CAST(t.endNs - t.startNs AS REAL) AS duration, ${task}, ${info} FROM TASK t JOIN COMPUTE_TASK_INFO i ON i.globalTaskId = t.globalTaskId`;
     for (const [start, duration, device, stream, connection, name, type, core, shapes, dtypes] of tables.rows('COMPUTE_TASK_INFO', sql, [this.baseNs])) {
       const row = this.add(start, duration, connection);
       this.describe(row, this.names.intern(name), this.names.intern(type), this.names.intern(core), this.device(device), streamName(stream));

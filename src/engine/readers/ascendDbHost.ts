@@ -2,7 +2,7 @@ import type { SqlValue } from '../port';
 import { hostBuilder, type TableBuilder } from '../profile/builders';
 import { HostKind, type HostEvents, type ThreadInfo } from '../profile/columns';
 import type { StringTable } from '../profile/strings';
-import { bigintOf, idOf, numberOf, textOf, type DatabaseStrings, type SqliteTables } from './sqliteTables';
+import { asDouble, idOf, numberOf, type DatabaseStrings, type SqliteTables } from './sqliteTables';
 
 export interface DatabaseHost {
   readonly events: TableBuilder<HostEvents>;
@@ -19,6 +19,8 @@ export interface DatabaseHost {
 const API = { operator: 50001, queue: 50002, python: 50003, mark: 50004 } as const;
 /** CANN calls get the names they have in the text export's trace. */
 const CANN_PREFIX: Readonly<Record<number, string>> = { 5000: 'Runtime@', 5500: 'Hccl@', 10000: 'Node@', 15000: 'Model@', 20000: 'AscendCL@' };
+/** Threads are written as `process << 32 | thread`, which a double does not hold; taken apart in SQL. */
+const THREAD = [{ column: 'globalTid', as: 'CAST($ >> 32 AS REAL)' }, { column: 'globalTid', as: 'CAST($ & 4294967295 AS REAL)' }] as const;
 const ANNOTATION = /^(ProfilerStep|Optimizer\.|enumerate\(DataLoader\))/;
 
 /** Host side of an Ascend database: framework calls, CANN calls, marks. Rows are in no order yet. */
@@ -32,9 +34,12 @@ export function readHostTables(tables: SqliteTables, names: DatabaseStrings, str
 }
 
 class HostReader {
-  private readonly events = hostBuilder(4096);
+  private readonly events: TableBuilder<HostEvents>;
   private readonly threads: ThreadInfo[] = [];
   private readonly threadIndex = new Map<string, number>();
+  private lastProcess = -1;
+  private lastThread = -1;
+  private lastIndex = -1;
   private readonly launches = new Map<number, number>();
   /** Operators by the id that `CONNECTION_IDS` spreads over several connections. */
   private readonly operatorsById = new Map<number, number>();
@@ -48,6 +53,7 @@ class HostReader {
     private readonly strings: StringTable,
     private readonly baseNs: bigint,
   ) {
+    this.events = hostBuilder(['PYTORCH_API', 'CANN_API', 'MSTX_EVENTS', 'GC_RECORD'].reduce((sum, table) => sum + tables.count(table), 0));
     this.stacks = this.readStacks();
   }
 
@@ -57,12 +63,12 @@ class HostReader {
       return;
     }
     // Start and end are declared TEXT, whatever the documentation says.
-    const sql = `SELECT CAST(p.startNs AS INTEGER) - ?, CAST(p.endNs AS INTEGER) - CAST(p.startNs AS INTEGER),
-      ${tables.select('PYTORCH_API', ['type', 'name', 'globalTid', 'connectionId', 'sequenceNumber', 'fwdThreadId', 'callchainId'], 'p')} FROM PYTORCH_API p`;
-    for (const [start, duration, type, name, thread, connection, sequence, forwardThread, chain] of tables.rows('PYTORCH_API', sql, [this.baseNs])) {
+    const sql = `SELECT CAST(CAST(p.startNs AS INTEGER) - ? AS REAL) AS start, CAST(CAST(p.endNs AS INTEGER) - CAST(p.startNs AS INTEGER) AS REAL) AS duration,
+      ${tables.select('PYTORCH_API', [...THREAD, ...['type', 'name', 'connectionId', 'sequenceNumber', 'fwdThreadId', 'callchainId'].map(asDouble)], 'p')} FROM PYTORCH_API p`;
+    for (const [start, duration, process, thread, type, name, connection, sequence, forwardThread, chain] of tables.rows('PYTORCH_API', sql, [this.baseNs])) {
       const nameId = this.names.intern(name);
       const kind = frameworkKind(numberOf(type), this.strings.get(nameId));
-      const row = this.add(start, duration, nameId, kind, thread);
+      const row = this.add(start, duration, nameId, kind, process, thread);
       events.columns.sequence[row] = idOf(sequence);
       events.columns.forwardThread[row] = idOf(forwardThread);
       events.columns.stack[row] = this.stacks.get(idOf(chain)) ?? 0;
@@ -80,13 +86,14 @@ class HostReader {
     if (!tables.has('CANN_API', 'startNs', 'endNs', 'name')) {
       return;
     }
-    const prefixed = new Map<string, number>();
-    const sql = `SELECT c.startNs - ?, c.endNs - c.startNs, ${tables.select('CANN_API', ['type', 'name', 'globalTid', 'connectionId'], 'c')} FROM CANN_API c`;
-    for (const [start, duration, type, name, thread, connection] of tables.rows('CANN_API', sql, [this.baseNs])) {
-      const key = `${textOf(type)}:${textOf(name)}`;
+    const prefixed = new Map<number, number>();
+    const sql = `SELECT CAST(c.startNs - ? AS REAL) AS start, CAST(c.endNs - c.startNs AS REAL) AS duration, ${tables.select('CANN_API', [...THREAD, ...['type', 'name', 'connectionId'].map(asDouble)], 'c')} FROM CANN_API c`;
+    for (const [start, duration, process, thread, type, name, connection] of tables.rows('CANN_API', sql, [this.baseNs])) {
+      // Types stay below 2^16 and names below 2^32.
+      const key = numberOf(type) * 2 ** 32 + numberOf(name);
       const nameId = prefixed.get(key) ?? this.strings.intern(`${CANN_PREFIX[numberOf(type)] ?? ''}${this.names.text(name)}`);
       prefixed.set(key, nameId);
-      const row = this.add(start, duration, nameId, HostKind.Runtime, thread);
+      const row = this.add(start, duration, nameId, HostKind.Runtime, process, thread);
       const id = idOf(connection);
       if (id >= 0 && !this.launches.has(id)) {
         this.launches.set(id, row);
@@ -99,9 +106,9 @@ class HostReader {
     if (!tables.has('MSTX_EVENTS', 'startNs', 'endNs', 'message')) {
       return;
     }
-    const sql = `SELECT m.startNs - ?, m.endNs - m.startNs, ${tables.select('MSTX_EVENTS', ['message', 'globalTid'], 'm')} FROM MSTX_EVENTS m`;
-    for (const [start, duration, message, thread] of tables.rows('MSTX_EVENTS', sql, [this.baseNs])) {
-      this.add(start, duration, this.names.intern(message), HostKind.Annotation, thread);
+    const sql = `SELECT m.startNs - ?, m.endNs - m.startNs, ${tables.select('MSTX_EVENTS', ['message', ...THREAD], 'm')} FROM MSTX_EVENTS m`;
+    for (const [start, duration, message, process, thread] of tables.rows('MSTX_EVENTS', sql, [this.baseNs])) {
+      this.add(start, duration, this.names.intern(message), HostKind.Annotation, process, thread);
     }
   }
 
@@ -112,9 +119,9 @@ class HostReader {
       return;
     }
     const name = this.strings.intern('GC');
-    const sql = `SELECT g.startNs - ?, g.endNs - g.startNs, ${tables.select('GC_RECORD', ['globalTid'], 'g')} FROM GC_RECORD g`;
-    for (const [start, duration, thread] of tables.rows('GC_RECORD', sql, [this.baseNs])) {
-      this.add(start, duration, name, HostKind.Other, thread);
+    const sql = `SELECT g.startNs - ?, g.endNs - g.startNs, ${tables.select('GC_RECORD', [...THREAD], 'g')} FROM GC_RECORD g`;
+    for (const [start, duration, process, thread] of tables.rows('GC_RECORD', sql, [this.baseNs])) {
+      this.add(start, duration, name, HostKind.Other, process, thread);
     }
   }
 
@@ -122,7 +129,7 @@ class HostReader {
     const operators = new Map<number, number>();
     const queueIds = new Map<number, number>();
     if (this.tables.has('CONNECTION_IDS', 'id', 'connectionId')) {
-      for (const [id, connection] of this.tables.rows('CONNECTION_IDS', 'SELECT id, connectionId FROM CONNECTION_IDS')) {
+      for (const [id, connection] of this.tables.rows('CONNECTION_IDS', 'SELECT CAST(id AS REAL) AS id, CAST(connectionId AS REAL) AS connection FROM CONNECTION_IDS')) {
         const row = this.operatorsById.get(idOf(id));
         const key = idOf(connection);
         const queued = this.queueById.get(idOf(id));
@@ -138,7 +145,7 @@ class HostReader {
     return { events: this.events, threads: this.threads, launches: this.launches, operators, queueIds };
   }
 
-  private add(start: SqlValue, duration: SqlValue, name: number, kind: HostKind, thread: SqlValue): number {
+  private add(start: SqlValue, duration: SqlValue, name: number, kind: HostKind, process: SqlValue, thread: SqlValue): number {
     const row = this.events.add();
     const { columns } = this.events;
     const startNs = numberOf(start);
@@ -147,24 +154,25 @@ class HostReader {
     columns.durationNs[row] = durationNs >= 0 ? durationNs : NaN;
     columns.name[row] = name;
     columns.kind[row] = kind;
-    columns.thread[row] = this.thread(thread);
+    columns.thread[row] = this.thread(numberOf(process), numberOf(thread));
     return row;
   }
 
-  /** Threads are written as `process << 32 | thread`. */
-  private thread(globalTid: SqlValue): number {
-    const key = textOf(globalTid);
+  private thread(process: number, thread: number): number {
+    if (process === this.lastProcess && thread === this.lastThread) {
+      return this.lastIndex;
+    }
+    const key = `${process}\0${thread}`;
     let index = this.threadIndex.get(key);
     if (index === undefined) {
-      const id = bigintOf(globalTid);
-      const process = id === undefined ? '' : (id >> 32n).toString();
-      const thread = id === undefined ? '' : (id & 0xffff_ffffn).toString();
       index = Math.min(this.threads.length, 0xffff);
       if (index === this.threads.length) {
-        this.threads.push({ process, thread, label: thread === '' ? 'Thread' : `Thread ${thread}` });
+        const known = !Number.isNaN(thread);
+        this.threads.push({ process: known ? String(process) : '', thread: known ? String(thread) : '', label: known ? `Thread ${thread}` : 'Thread' });
       }
       this.threadIndex.set(key, index);
     }
+    [this.lastProcess, this.lastThread, this.lastIndex] = [process, thread, index];
     return index;
   }
 

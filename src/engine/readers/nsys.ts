@@ -27,6 +27,7 @@ export async function readNsys(context: ReaderContext, input: NsysInput): Promis
   const database = await openDatabase(context, input.path);
   try {
     const tables = new SqliteTables(database, context, problems, file);
+    tables.expect(['StringIds', 'CUPTI_ACTIVITY_KIND_KERNEL', 'CUPTI_ACTIVITY_KIND_MEMCPY', 'CUPTI_ACTIVITY_KIND_RUNTIME', 'NVTX_EVENTS', 'CUDA_CALLCHAINS'], (await port.stat(input.path))?.size ?? 0);
     const strings = new StringTable();
     const names = new DatabaseStrings(tables, 'StringIds', strings);
     const device = readNsysDevice(tables, names, strings);

@@ -11,12 +11,23 @@ const ROWS_PER_CHECK = 4096;
  * viewer that once opened the file may have added its own. A table that is damaged half-way gives the rows before the damage.
  */
 export class SqliteTables {
+  private expectedRows = 0;
+  private fileBytes = 0;
+  private readRows = 0;
+
   constructor(
     readonly database: SqlDatabase,
-    private readonly context: Pick<ReaderContext, 'signal'>,
+    private readonly context: Pick<ReaderContext, 'signal' | 'progress'>,
     private readonly problems: ProblemList,
     private readonly file: string,
   ) {}
+
+  /** From here on progress is told: as much of the file's bytes as of the rows of these tables has been read. */
+  expect(tables: readonly string[], fileBytes: number): void {
+    this.expectedRows = tables.reduce((sum, table) => sum + this.count(table), 0);
+    this.fileBytes = fileBytes;
+    this.tellProgress();
+  }
 
   has(table: string, ...columns: readonly string[]): boolean {
     const present = this.database.columns(table);
@@ -39,6 +50,11 @@ export class SqliteTables {
       .join(', ');
   }
 
+  /** Rows of a table, 0 when it does not exist; for sizing columns. */
+  count(table: string): number {
+    return this.has(table) ? numberOf(this.value(table, `SELECT count(*) AS rows FROM "${table}"`)) || 0 : 0;
+  }
+
   /** Rows of a query over tables that exist; a damaged table ends early and is reported. */
   *rows(table: string, sql: string, parameters: readonly SqlValue[] = []): Generator<readonly SqlValue[], void, undefined> {
     let count = 0;
@@ -54,11 +70,20 @@ export class SqliteTables {
         }
         if (++count % ROWS_PER_CHECK === 0) {
           checkCancelled(this.context);
+          this.readRows += ROWS_PER_CHECK;
+          this.tellProgress();
         }
         yield next.value;
       }
     } finally {
       rows.return?.();
+    }
+  }
+
+  private tellProgress(): void {
+    if (this.fileBytes > 0) {
+      const part = this.expectedRows === 0 ? 0 : Math.min(1, this.readRows / this.expectedRows);
+      this.context.progress?.({ bytes: Math.floor(part * this.fileBytes), totalBytes: this.fileBytes, file: this.file });
     }
   }
 
@@ -96,6 +121,13 @@ export async function openDatabase({ port, problems }: ReaderContext, path: stri
 export function numberOf(value: SqlValue | undefined): number {
   return typeof value === 'number' ? value : NaN;
 }
+
+/**
+ * Integers below 2^53 read as doubles in `SELECT`: the drivers make a bigint of every integer first, which costs more than
+ * all the rest of a row.
+ */
+export const AS_DOUBLE = 'CAST($ AS REAL)';
+export const asDouble = (column: string): { readonly column: string; readonly as: string } => ({ column, as: AS_DOUBLE });
 
 /** An id cell, -1 when it is NULL or one of the formats' "invalid" marks. */
 export function idOf(value: SqlValue | undefined): number {

@@ -8,15 +8,16 @@ import { DeviceFlag, EventKind, HostKind, type RankData } from '../../../src/eng
 import { Cancelled, ProblemList } from '../../../src/engine/profile/problems';
 import { readAscendDb } from '../../../src/engine/readers/ascendDb';
 import { readAnalysis } from '../../../src/engine/readers/ascendDbAnalysis';
+import type { ReadProgress } from '../../../src/engine/readers/reader';
 import { nodeFilePort } from '../../../src/node/filePort';
 import { openSqlite } from '../../../src/node/sqlite';
 import { hasSharedData, sharedPath } from '../../sharedData';
 
 const port = nodeFilePort();
 
-async function read(file: string, signal?: AbortSignal): Promise<{ rank: RankData; problems: ProblemList }> {
+async function read(file: string, signal?: AbortSignal, progress?: (progress: ReadProgress) => void): Promise<{ rank: RankData; problems: ProblemList }> {
   const problems = new ProblemList();
-  return { rank: await readAscendDb({ port, problems, ...(signal === undefined ? {} : { signal }) }, { path: file }), problems };
+  return { rank: await readAscendDb({ port, problems, ...(signal === undefined ? {} : { signal }), ...(progress === undefined ? {} : { progress }) }, { path: file }), problems };
 }
 
 interface Row {
@@ -247,15 +248,18 @@ describe('Ascend database', function () {
     }
   });
 
-  it('stops when cancelled', async () => {
+  it('tells progress, and stops when cancelled', async () => {
     const controller = new AbortController();
-    controller.abort();
     const folder = mkdtempSync(path.join(tmpdir(), 'fuselens-ascend-db-'));
     const file = path.join(folder, 'ascend_pytorch_profiler.db');
     const database = new Database(file);
     database.exec('CREATE TABLE STRING_IDS (id INTEGER, value TEXT); CREATE TABLE TASK (startNs INTEGER, endNs INTEGER, globalTaskId INTEGER)');
     database.exec('WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO STRING_IDS SELECT i, \'s\' || i FROM n');
     database.close();
+    const told: number[] = [];
+    await read(file, controller.signal, ({ bytes, totalBytes }) => told.push(bytes / totalBytes));
+    assert.ok(told.length >= 4 && told.every((part, i) => part >= (told[i - 1] ?? 0) && part <= 1), told.join(' '));
+    controller.abort();
     await assert.rejects(read(file, controller.signal), Cancelled);
     rmSync(folder, { recursive: true });
   });

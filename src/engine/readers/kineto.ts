@@ -78,8 +78,10 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
   const { collector, outcome } = pass;
   const where = member === undefined ? context.port.basename(path) : `${context.port.basename(path)} › ${member}`;
   refuseWithoutEvents(where, pass);
-  const sorted = sortedColumns(collector);
   const { strings, metadata } = collector;
+  // Before the last columns are made: the index of a million distinct names is as large as they are.
+  strings.seal();
+  const sorted = sortedColumns(collector);
   const threads = collector.threads.toArray();
   const streams = collector.streams.toArray();
   const link = linkAll(sorted, collector, threads.length);
@@ -92,7 +94,6 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
     pass, device: sorted.device, streams, launches: link.launches, noUsableTime: sorted.noUsableTime, droppedSteps: steps.dropped, hasRuntime: evidence.runtime,
   });
   const devices = collector.streams.devices();
-  strings.seal();
   const detailSource = detailSourceOf(context, path, member, container);
   return {
     backend: metadata.backend({ deviceEvents: sorted.device.count, mtia: collector.mtia, ...evidence }),

@@ -35,7 +35,28 @@ export function reportDocument({ summary, report, problems, pages, stepName }: D
       heading: stepName === undefined ? shown[i] : build.say('report.rankAndStep', { rank: shown[i], step: stepName }),
       sections: build.rank(page), assumptions: build.assumptions(page.overview), page,
     })),
-    problems: problems.map((problem) => ({ severity: problem.severity, ...renderProblem(problem, translate) })),
+    problems: groupProblems(problems, build, translate),
     notes: pages.length < report.ranks.length ? [build.say('report.otherRanks', { shown: shown.join(', ') })] : [],
   };
+}
+
+/** Sixteen ranks that lack the same file are one thing to tell, not sixteen. */
+const SHOWN_PER_KIND = 2;
+
+function groupProblems(problems: readonly Problem[], build: SectionBuilder, translate: Translate): ReportDocument['problems'] {
+  const kinds = new Map<string, Problem[]>();
+  for (const problem of problems) {
+    const same = kinds.get(problem.kind);
+    if (same === undefined) {
+      kinds.set(problem.kind, [problem]);
+    } else {
+      same.push(problem);
+    }
+  }
+  return [...kinds.values()].flatMap((same) => {
+    // One more line for one more problem saves nothing.
+    const shown = same.length <= SHOWN_PER_KIND + 1 ? same : same.slice(0, SHOWN_PER_KIND);
+    const lines = shown.map((problem) => ({ severity: problem.severity, ...renderProblem(problem, translate) }));
+    return shown.length === same.length ? lines : [...lines, { severity: same[0].severity, message: build.say('report.moreLikeIt', { count: same.length - shown.length }), effect: '' }];
+  });
 }

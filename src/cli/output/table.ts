@@ -55,11 +55,12 @@ export function renderTable(columns: readonly TableColumn[], rows: readonly (rea
   const clean = rows.map((row) => row.map(oneLine));
   const widths = columns.map(({ title }, i) => Math.max(displayWidth(title), ...clean.map((row) => displayWidth(row[i] ?? ''))));
   const fixed = widths.reduce((sum, width, i) => sum + (columns[i].shrinks === true ? 0 : width), INDENT.length + GAP.length * (columns.length - 1));
-  const shrinking = columns.filter(({ shrinks }) => shrinks === true).length;
-  columns.forEach(({ shrinks }, i) => {
-    if (shrinks === true) {
-      widths[i] = Math.min(widths[i], Math.max(16, Math.floor((screen - fixed) / shrinking)));
-    }
+  // What is left is shared out from the narrowest column up, so that a short one never loses to a long one.
+  const shrinking = columns.flatMap(({ shrinks }, i) => shrinks === true ? [i] : []).sort((a, b) => widths[a] - widths[b]);
+  let left = screen - fixed;
+  shrinking.forEach((i, place) => {
+    widths[i] = Math.min(widths[i], Math.max(16, Math.floor(left / (shrinking.length - place))));
+    left -= widths[i];
   });
   const line = (cells: readonly string[]): string => {
     const padded = columns.map(({ align }, i) => {

@@ -6,7 +6,7 @@ import { bar, oneLine, renderTable } from './table';
 const BAR = 20;
 
 /** The report as a person reads it in a terminal of `columns` characters. */
-export function terminalReport(document: ReportDocument, translate: Translate, columns = 110): string {
+export function terminalReport(document: ReportDocument, translate: Translate, columns = 140): string {
   const screen = Math.max(72, Math.min(columns, 160));
   const say = (code: string): string => text(code, undefined, translate);
   const parts: string[] = [`${oneLine(document.title)}\n${oneLine(document.summary)}\n`];

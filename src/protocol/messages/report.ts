@@ -32,6 +32,7 @@ export const reportMessages: Readonly<Record<string, string>> = {
   'report.profilerStepTraceNote': 'Its Free counts copies as free and its times are rounded; docs/figures.md explains every difference.',
   'report.assumptions': 'Taken for granted',
   'report.problems': 'Problems found in the files',
+  'report.moreLikeIt': '… and {count} more of this kind; all are in the JSON.',
   'report.noProblems': 'No problems were found in the files.',
   'report.problem': 'Problem',
   'report.effect': 'Effect on the figures',

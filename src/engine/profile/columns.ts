@@ -160,6 +160,25 @@ export interface CommunicationLink {
   readonly bandwidthGbs: number;
 }
 
+/** Tasks inside collectives (planes of an Ascend trace), by start: who waits and who moves bytes. String ids; -1 and NaN unknown. */
+export interface CommunicationTasks {
+  readonly count: number;
+  readonly startNs: Float64Array;
+  readonly durationNs: Float64Array;
+  /** `Memcpy`, `Notify_Wait`, `Reduce_Inline`, `RDMASend` … */
+  readonly name: Uint32Array;
+  /** Lane as the file labels it, `Plane 3`. */
+  readonly plane: Uint32Array;
+  readonly transport: Uint32Array;
+  readonly link: Uint32Array;
+  /** Ranks within the group. */
+  readonly source: Int32Array;
+  readonly destination: Int32Array;
+  readonly bytes: Float64Array;
+  /** The collective it is part of, as index into `RankData.deviceEvents`. */
+  readonly collective: Int32Array;
+}
+
 /** What a kernel table lacks, so that views say so instead of showing blanks. */
 export interface Coverage {
   readonly stepIds: boolean;
@@ -176,7 +195,8 @@ export interface Coverage {
 export type DetailSource =
   /** `member`: the file inside an archive; compressed files are inflated again up to the wanted place. */
   | { readonly kind: 'file'; readonly path: string; readonly format: 'json' | 'csv'; readonly header?: readonly string[]; readonly member?: string }
-  | { readonly kind: 'spill'; readonly key: string; readonly format: 'json' }
+  /** `path` and `member`: where the text came from, for when the spill has been deleted to make room. */
+  | { readonly kind: 'spill'; readonly key: string; readonly format: 'json'; readonly path: string; readonly member?: string }
   | { readonly kind: 'none' };
 
 export type Backend = 'ascend' | 'cuda' | 'rocm' | 'mtia' | 'cpu';
@@ -204,6 +224,8 @@ export interface RankData {
   readonly memory: readonly MemorySeries[];
   readonly communication: readonly CommunicationSummary[];
   readonly links: readonly CommunicationLink[];
+  /** Absent where the format has no such detail. */
+  readonly communicationTasks?: CommunicationTasks;
   /** Free facts shown to the user: versions, level, chip name, record_shapes … */
   readonly facts: Readonly<Record<string, string>>;
 }

@@ -15,12 +15,14 @@ export interface Join {
   /** Row of the trace for each row of the table, -1 for none. */
   readonly traceRow: Int32Array;
   readonly matched: number;
+  /** Kernels of the trace that the table does not have. */
+  readonly onlyInTrace: number;
   /** Copies and sets that only the trace has. */
   readonly copies: readonly number[];
 }
 
-/** `shiftNs` is what to add to the table's starts to get the trace's. */
-export function joinTrace(table: TableBuilder<DeviceEvents>, shiftNs: number, trace: TraceDevice): Join {
+/** Both sides count from the same base. */
+export function joinTrace(table: TableBuilder<DeviceEvents>, trace: TraceDevice): Join {
   const traceRow = new Int32Array(table.count).fill(-1);
   const { events } = trace;
   const byName = new Map<number, number[]>();
@@ -43,7 +45,7 @@ export function joinTrace(table: TableBuilder<DeviceEvents>, shiftNs: number, tr
   let matched = 0;
   for (const row of order) {
     const candidates = byName.get(name[row]);
-    const time = startNs[row] + shiftNs;
+    const time = startNs[row];
     if (candidates === undefined || Number.isNaN(time)) {
       continue;
     }
@@ -57,5 +59,5 @@ export function joinTrace(table: TableBuilder<DeviceEvents>, shiftNs: number, tr
     }
     next.set(name[row], at);
   }
-  return { traceRow, matched, copies };
+  return { traceRow, matched, onlyInTrace: events.count - copies.length - matched, copies };
 }

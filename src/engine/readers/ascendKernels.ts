@@ -48,8 +48,7 @@ export function kernelDevice(table: KernelTable): DeviceSide {
 }
 
 /** The finished table by start; files mostly are in that order, and then nothing has to be moved. */
-export function inOrder(events: TableBuilder<DeviceEvents>): DeviceEvents {
-  const order = startOrder(events.columns.startNs, events.count);
+export function inOrder(events: TableBuilder<DeviceEvents>, order = startOrder(events.columns.startNs, events.count)): DeviceEvents {
   return events.finish(order.every((row, i) => row === i) ? undefined : order);
 }
 

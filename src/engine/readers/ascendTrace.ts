@@ -3,10 +3,12 @@
  * for the format, `ascendTraceLinks` for the links, `ascendJoin` for the join.
  */
 import type { TableBuilder } from '../profile/builders';
-import type { HostEvents, StreamInfo, ThreadInfo } from '../profile/columns';
+import type { CommunicationTasks, HostEvents, StreamInfo, ThreadInfo } from '../profile/columns';
+import { positionsOf, startOrder } from '../profile/eventOrder';
 import { StringTable } from '../profile/strings';
 import { joinTrace } from './ascendJoin';
 import { inOrder, kernelDevice, type DeviceSide, type KernelTable } from './ascendKernels';
+import { buildTasks } from './ascendTasks';
 import { buildDevice, type TraceDevice } from './ascendTraceDevice';
 import { AscendTraceEvents, type FlatFlows } from './ascendTraceEvents';
 import { buildHost } from './ascendTraceHost';
@@ -21,6 +23,7 @@ export interface TraceRank {
   readonly host: HostEvents;
   readonly threads: readonly ThreadInfo[];
   readonly device: DeviceSide;
+  readonly tasks: CommunicationTasks | undefined;
   /** Ends of `fwdbwd` flows, on host threads. */
   readonly forward: { readonly flows: FlatFlows; readonly threadOfLane: Int32Array };
 }
@@ -52,8 +55,9 @@ export async function readAscendTrace(context: ReaderContext, path: string, stri
     context.problems.add('truncated', `${file} byte ${outcome.lastWholeAt}`, { args: { offset: outcome.lastWholeAt } });
   }
   const baseNs = events.clock.baseNs();
-  const side = table === undefined ? traceOnly(device, baseNs) : joined(context, file, table, device, baseNs);
-  return { host: host.events, threads: host.threads, device: side, forward: { flows: flat(events.flows.forward), threadOfLane: host.threadOfLane } };
+  const tasks = buildTasks(flat(events.tasks), slices, events.lanes, strings, device);
+  const side = table === undefined ? traceOnly(device, baseNs) : joined(context, file, table, device, baseNs, tasks);
+  return { host: host.events, threads: host.threads, device: side, tasks, forward: { flows: flat(events.flows.forward), threadOfLane: host.threadOfLane } };
 }
 
 interface TracePass {
@@ -103,47 +107,58 @@ function traceOnly({ events, streams, devices }: TraceDevice, baseNs: bigint): D
   return { events, streams: streams.list, stepNumbers: [], baseNs, devices, hasStreams: streams.list.some((stream) => stream.stream !== undefined) };
 }
 
-/** The table's rows with what the trace knows of them, and the trace's copies. */
-function joined(context: ReaderContext, file: string, table: KernelTable, trace: TraceDevice, baseNs: bigint): DeviceSide {
-  const own = kernelDevice(table);
+/** The table's rows with what the trace knows of them, and the trace's copies. `tasks.collective` is renumbered. */
+function joined(context: ReaderContext, file: string, table: KernelTable, trace: TraceDevice, baseNs: bigint, tasks: CommunicationTasks | undefined): DeviceSide {
   if (table.baseNs === undefined) {
     // A table without one usable time: its kernels are known only by name and duration.
-    return { ...own, baseNs };
+    tasks?.collective.fill(-1);
+    return { ...kernelDevice(table), baseNs };
   }
   const { events: builder } = table;
-  const join = joinTrace(builder, Number(table.baseNs - baseNs), trace);
+  const join = joinTrace(builder, trace);
   if (join.matched < builder.count) {
     context.problems.add('ascend-kernels-not-in-trace', file, { severity: 'info', count: builder.count - join.matched, args: { file } });
+  }
+  if (join.onlyInTrace > 0) {
+    context.problems.add('ascend-kernels-only-in-trace', file, { count: join.onlyInTrace, args: { file } });
   }
   const streams = new StreamRegistry();
   const streamOf = table.streams.list.map(({ device, stream }, i) => streams.index(device, stream, table.streams.groups[i]));
   const { columns } = builder;
+  const tableRow = new Int32Array(trace.events.count).fill(-1);
   for (let row = 0; row < builder.count; row++) {
     const source = join.traceRow[row];
     columns.stream[row] = streamOf[columns.stream[row]];
     if (source < 0) {
       continue;
     }
+    tableRow[source] = row;
     columns.launch[row] = trace.events.launch[source];
     columns.op[row] = trace.events.op[source];
     if (streams.list[columns.stream[row]].stream === undefined) {
       columns.stream[row] = mergedStream(streams, trace, source, streams.list[columns.stream[row]].device);
     }
   }
-  const shift = Number(baseNs - table.baseNs);
   const [onlyDevice] = table.devices;
   for (const source of join.copies) {
     const row = builder.add();
     const target = builder.columns;
-    target.startNs[row] = trace.events.startNs[source] + shift;
-    for (const column of ['durationNs', 'name', 'type', 'core', 'kind', 'flags', 'launch', 'op'] as const) {
+    for (const column of ['startNs', 'durationNs', 'name', 'type', 'core', 'kind', 'flags', 'launch', 'op'] as const) {
       target[column][row] = trace.events[column][source];
     }
     target.stream[row] = mergedStream(streams, trace, source, table.devices.length === 1 ? onlyDevice : undefined);
   }
-  const events = inOrder(builder);
+  const order = startOrder(builder.columns.startNs, builder.count);
+  if (tasks !== undefined) {
+    const positions = positionsOf(order);
+    tasks.collective.forEach((source, task) => (tasks.collective[task] = source < 0 || tableRow[source] < 0 ? -1 : positions[tableRow[source]]));
+  }
+  const events = inOrder(builder, order);
   const used = usedStreams(events.stream, streams.list);
-  return { ...own, events, streams: used, hasStreams: used.some((stream) => stream.stream !== undefined), devices: own.devices.length > 0 ? own.devices : trace.devices };
+  return {
+    events, streams: used, stepNumbers: table.steps, baseNs: table.baseNs, devices: table.devices.length > 0 ? table.devices : trace.devices,
+    hasStreams: used.some((stream) => stream.stream !== undefined),
+  };
 }
 
 /** The trace's stream of an event in the joined list; the table's device, if it has one, is the one that counts. */

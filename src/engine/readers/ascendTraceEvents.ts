@@ -56,6 +56,17 @@ export interface FlatFlows {
   readonly isStart: Uint8Array;
 }
 
+/** Tasks on the planes of collectives; `slice` is their row among the slices. */
+export interface FlatTasks {
+  readonly count: number;
+  readonly slice: Uint32Array;
+  readonly source: Int32Array;
+  readonly destination: Int32Array;
+  readonly bytes: Float64Array;
+  readonly transport: Uint32Array;
+  readonly link: Uint32Array;
+}
+
 /** Rows at first: a slice takes some 300 bytes of the file. */
 const FIRST_ROWS = 4096;
 
@@ -66,15 +77,23 @@ const sliceTable = (): TableBuilder<FlatSlices> => new TableBuilder<FlatSlices>(
 
 const flowTable = (): TableBuilder<FlatFlows> => new TableBuilder<FlatFlows>({ id: [Float64Array, NaN], timeNs: [Float64Array, NaN], lane: [Uint32Array, 0], isStart: [Uint8Array, 0] }, FIRST_ROWS);
 
+const MAX_RANK = 0x7fff_ffff;
+
+const taskTable = (): TableBuilder<FlatTasks> => new TableBuilder<FlatTasks>({
+  slice: [Uint32Array, 0], source: [Int32Array, -1], destination: [Int32Array, -1], bytes: [Float64Array, NaN], transport: [Uint32Array, 0], link: [Uint32Array, 0],
+}, FIRST_ROWS);
+
 const OPERATOR_KEYS = new ArgumentKeys(['Sequence number', 'Fwd thread id', 'Call stack']);
 const FRAME_KEYS = new ArgumentKeys(['Python id', 'Python parent id']);
 const QUEUE_KEYS = new ArgumentKeys(['correlation_id']);
+const TASK_KEYS = new ArgumentKeys(['src rank', 'dst rank', 'size(Byte)', 'transport type', 'link type']);
 const DEVICE_KEYS = new ArgumentKeys(['Task Type', ['Stream Id', 'Physic Stream Id', 'stream id']]);
 
 export class AscendTraceEvents implements TraceVisitor {
   readonly slices = sliceTable();
   readonly lanes = new LaneRegistry();
   readonly flows = { torchToNpu: flowTable(), hostToDevice: flowTable(), forward: flowTable() };
+  readonly tasks = taskTable();
   negativeDurations = 0;
   private readonly categories: Category[] = [];
   private readonly categoryNames: StringTable;
@@ -83,6 +102,7 @@ export class AscendTraceEvents implements TraceVisitor {
   private readonly frame = new FoundArguments(FRAME_KEYS);
   private readonly queue = new FoundArguments(QUEUE_KEYS);
   private readonly device = new FoundArguments(DEVICE_KEYS);
+  private readonly task = new FoundArguments(TASK_KEYS);
 
   constructor(private readonly strings: StringTable, readonly clock: TraceClock, categoryNames: StringTable) {
     this.categoryNames = categoryNames;
@@ -151,6 +171,10 @@ export class AscendTraceEvents implements TraceVisitor {
         break;
       default: {
         const kind = this.lanes.kind(lane);
+        if (kind === 'communication') {
+          this.communicationTask(event, row);
+          break;
+        }
         if (kind !== 'hardware' && kind !== 'unnamed') {
           break;
         }
@@ -163,6 +187,25 @@ export class AscendTraceEvents implements TraceVisitor {
         }
       }
     }
+  }
+
+  /** Collectives themselves have none of these arguments. */
+  private communicationTask(event: TraceEvent, slice: number): void {
+    const { bytes } = event;
+    const found = this.read(this.task, event);
+    if (found.start[2] < 0 && found.start[3] < 0) {
+      return;
+    }
+    const integer = (slot: number): number => (found.start[slot] < 0 ? NaN : parseInteger(bytes, found.start[slot], found.end[slot]));
+    const row = this.tasks.add();
+    const { columns } = this.tasks;
+    columns.slice[row] = slice;
+    // 4294967295 stands for "no other rank".
+    columns.source[row] = integer(0) <= MAX_RANK ? integer(0) : -1;
+    columns.destination[row] = integer(1) <= MAX_RANK ? integer(1) : -1;
+    columns.bytes[row] = integer(2);
+    columns.transport[row] = this.text(event, found.start[3], found.end[3]);
+    columns.link[row] = this.text(event, found.start[4], found.end[4]);
   }
 
   private flow(event: TraceEvent): void {

@@ -54,6 +54,8 @@ export const ascendMessages: Readonly<Record<string, string>> = {
   'effect.ascend-kernels-from-trace': 'Shapes, metrics and vector or cube core are unknown.',
   'problem.ascend-kernels-not-in-trace': '{file} lacks {count} of the kernels in the kernel table.',
   'effect.ascend-kernels-not-in-trace': 'These kernels lead to no launch and no operator.',
+  'problem.ascend-kernels-only-in-trace': '{file} has {count} kernels that the kernel table lacks; the table may have been cut.',
+  'effect.ascend-kernels-only-in-trace': 'They are not in the figures; totals are lower bounds.',
   'problem.ascend-links-by-queue': '{file}: {count} device events name no operator of their own; they were followed through their launch and the task queue.',
   'effect.ascend-links-by-queue': 'Their operator is less certain than that of the others.',
   'problem.ascend-no-trace': '{folder} has no readable trace_view.json.',

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { DeviceFlag, EventKind, HostKind, type RankData } from '../../../src/engine/profile/columns';
+import { deserializeRank, serializeRank } from '../../../src/engine/profile/serialize';
 import { hasSharedData, sharedPath } from '../../sharedData';
 import { csvRows, kernelsOf, nanoseconds, outputOf, problemKinds, readOnly } from './ascendSupport';
 
@@ -168,6 +171,42 @@ describe('Ascend traces', function () {
     const found = Array.from(events.startNs).filter((_, row) => events.kind[row] === EventKind.Copy).map((start) => data.baseNs + BigInt(start)).sort();
     assert.equal(found.length, 24);
     assert.deepEqual(found, expected);
+  });
+
+  it('keep the tasks inside collectives, each with its collective', async () => {
+    const { data } = await readOnly(alexnet(2, 0));
+    const trace = parse(outputOf(alexnet(2, 0), 'trace_view.json'));
+    const process = trace.find(({ ph, name, args }) => ph === 'M' && name === 'process_name' && args?.['name'] === 'HCCL')?.pid;
+    const expected = trace.filter(({ ph, pid, name }) => ph === 'X' && pid === process && !name.startsWith('hcom_'));
+    const collectives = trace.filter(({ ph, pid, name }) => ph === 'X' && pid === process && name.startsWith('hcom_'));
+    const { communicationTasks: tasks, deviceEvents: events, strings } = data;
+    assert.ok(tasks !== undefined);
+    assert.equal(tasks.count, 296);
+    const found = Array.from({ length: tasks.count }, (_, i) => [
+      strings.get(tasks.name[i]), data.baseNs + BigInt(tasks.startNs[i]), tasks.bytes[i], strings.get(tasks.transport[i]), strings.get(tasks.link[i]), tasks.source[i], tasks.destination[i],
+      strings.get(events.name[tasks.collective[i]] ?? 0),
+    ].join(' '));
+    const round = (start: bigint): string => collectives.filter(({ ts, dur }) => start >= (nanoseconds(ts) ?? 0n) && start <= (nanoseconds(ts) ?? 0n) + (nanoseconds(String(dur)) ?? 0n)).map(({ name }) => name).join();
+    const rank = (value: unknown): number => (value === 4294967295 ? -1 : Number(value));
+    assert.deepEqual(found.sort(), expected.map(({ name, ts, args }) => [
+      name, nanoseconds(ts), args?.['size(Byte)'], args?.['transport type'], args?.['link type'], rank(args?.['src rank']), rank(args?.['dst rank']), round(nanoseconds(ts) ?? 0n),
+    ].join(' ')).sort());
+    const stored = deserializeRank(Buffer.concat(serializeRank({ data, problems: [] })));
+    assert.deepEqual(stored?.data.communicationTasks, tasks);
+  });
+
+  it('stand in for a kernel table that has only a header', async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'fuselens-header-'));
+    try {
+      mkdirSync(outputOf(folder, ''), { recursive: true });
+      writeFileSync(outputOf(folder, 'kernel_details.csv'), 'Name,Type,Accelerator Core,Start Time(us),Duration(us)\r\n');
+      copyFileSync(SINGLE, outputOf(folder, 'trace_view.json'));
+      const { data, problems } = await readOnly(folder);
+      assert.equal(kernelsOf(data).length, 274);
+      assert.deepEqual(problemKinds(problems), ['ascend-columns-missing', 'ascend-kernels-from-trace', 'ascend-no-kernel-rows']);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('stand alone, with kernels of their own (old process numbers, no stacks)', async () => {

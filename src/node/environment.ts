@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { EngineEnvironment } from '../engine/session';
 import { NodeColumnCache } from './cache';
 import { nodeFilePort } from './filePort';
@@ -12,7 +13,7 @@ export function engineEnvironment({ cacheFolder, cacheLimitBytes, build, familyR
   if (cacheFolder === undefined) {
     return { port, ...common };
   }
-  const options = { folder: cacheFolder, ...(cacheLimitBytes === undefined ? {} : { limitBytes: cacheLimitBytes }), ...(build === undefined ? {} : { build }) };
+  const options = { folder: cacheFolder, ...(cacheLimitBytes === undefined ? {} : { limitBytes: cacheLimitBytes }), build: build ?? ownBuild() };
   const spill = new NodeSpill(options);
   return {
     port: { ...port, readSpill: (key, offset, length) => spill.read(key, offset, length) },
@@ -20,4 +21,14 @@ export function engineEnvironment({ cacheFolder, cacheLimitBytes, build, familyR
     spill: (source) => spill.create(source).catch(() => undefined),
     ...common,
   };
+}
+
+/** This very script's size and time: a newer build may read differently, so it does not use what an older one kept. */
+function ownBuild(): string {
+  try {
+    const { size, mtimeMs } = statSync(__filename);
+    return `${size}-${mtimeMs}`;
+  } catch {
+    return '';
+  }
 }

@@ -7,7 +7,7 @@ export interface EngineSettings {
   readonly cacheFolder?: string;
   /** The cache is kept under this many bytes, least recently used first. */
   readonly cacheLimitBytes?: number;
-  /** Version of the product: columns written by another one are not used. */
+  /** Which build reads: columns kept by another one are not used. Default: told from the running script itself. */
   readonly build?: string;
   /** Loaded ranks beyond this many bytes are dropped. */
   readonly memoryBudgetBytes?: number;

@@ -265,7 +265,7 @@ function countEvidence(host: HostEvents, names: readonly string[]): { operators:
 
 function detailSourceOf(context: ReaderContext, path: string, member: string | undefined, container: ContainerKind): DetailSource {
   if (container !== 'plain' && context.spill !== undefined) {
-    return { kind: 'spill', key: context.spill.key, format: 'json' };
+    return { kind: 'spill', key: context.spill.key, format: 'json', path, ...(member === undefined ? {} : { member }) };
   }
   return { kind: 'file', path, format: 'json', ...(member === undefined ? {} : { member }) };
 }

@@ -38,7 +38,10 @@ export async function decodeDetail(
 
 async function bytesAt(port: FilePort, source: Exclude<DetailSource, { kind: 'none' }>, offset: number, length: number, { readSpill, signal }: DetailOptions): Promise<Uint8Array | undefined> {
   if (source.kind === 'spill') {
-    return readSpill?.(source.key, offset, length);
+    const spilled = await readSpill?.(source.key, offset, length);
+    if (spilled !== undefined) {
+      return spilled;
+    }
   }
   const container = await containerOf(port, source.path);
   if (container === 'plain') {

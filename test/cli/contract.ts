@@ -26,6 +26,15 @@ const shape = (fields: Shape): Check => (value, where) => {
 };
 
 const lanes: Shape = Object.fromEntries(['computeBusyUs', 'communicationBusyUs', 'copyBusyUs', 'overlappedUs', 'exposedCommunicationUs', 'exposedCopyUs', 'computeIdleUs', 'mainStreamIdleUs', 'freeUs'].map((name) => [name, orNull(time)]));
+const range: Check = (value, where) => {
+  each(time)(value, where);
+  const [low, high, ...more] = value as readonly number[];
+  assert.ok(low <= high && more.length === 0, `${where}: ${String(value)}`);
+};
+/** Lines from 1, columns from 0. */
+const line: Check = (value, where) => { count(value, where); assert.ok((value as number) >= 1, `${where}: ${String(value)}`); };
+const place = shape({ line, startColumn: count, endLine: line, endColumn: count });
+
 const countTotal = shape({ count, totalUs: time });
 
 const report = shape({
@@ -49,7 +58,14 @@ const report = shape({
     topKernels: each(shape({ name: text, type: text, count, totalUs: time })),
     steps: each(shape({ name: text, startUs: orNull(number), durationUs: orNull(time), kernels: count, ...lanes })),
   })),
-  fingerprints: each(() => undefined),
+  fingerprints: each(shape({
+    id: text, fusion: orNull(text), title: text, kind: oneOf('fusion', 'waste', 'unknown'), form: text, phase: oneOf('forward', 'recompute', 'backward', 'optimizer', 'unknown'),
+    kernels: each(shape({ name: text, type: text, meanUs: orNull(time), term: text })),
+    occurrences: count, perStep: time, meanUs: time, totalUs: time, periodUs: orNull(time), gapUs: time, recoverableDeviceUs: range, recoverableStepUs: range,
+    first: shape({ startNs: number, endNs: number, event: count }),
+    source: each(shape({ file: text, startLine: line, endLine: line, function: text, method: oneOf('stack', 'alignment', 'carried'), confidence: share, equals: each(text), occurrences: count, kernels: each(place) })),
+    ranks: each(shape({ rank: orNull(count), label: text, occurrences: count, totalUs: time, recoverableDeviceUs: range })),
+  })),
   findings: each(() => undefined),
 });
 

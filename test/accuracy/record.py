@@ -1,11 +1,11 @@
 """Runs a tiny, randomly initialised model on the CPU and writes what an NPU would have recorded.
 
-    python record.py FAMILY OUT_DIR [--attention eager|sdpa] [--checkpoint] [--layers N] [--seed N]
-                     [--satellites P] [--drops P] [--no-api] [--no-dtypes]
+    python record.py FAMILY[,FAMILY…] OUT_DIR [--attention eager|sdpa] [--checkpoint] [--layers N] [--seed N]
+                     [--dropout P] [--experts NAME] [--fused-norms] [--satellites P] [--drops P] [--no-api] [--no-dtypes]
 
 A dispatch recorder lists every operator of one forward and backward pass. Operators that launch a kernel become rows of
-OUT_DIR/x_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv under the names of the operator table; OUT_DIR/truth.csv has,
-for each row, the innermost frame in model code: file, function, first and last line of the statement, side, call path.
+OUT_DIR/FAMILY/x_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv under the names of the operator table; truth.csv beside it
+has, for each row, the frames in model code, innermost first: file, function, first and last line of the statement; and the side.
 Needs torch and transformers.
 """
 import argparse
@@ -15,7 +15,9 @@ import functools
 import json
 import os
 import random
+import re
 import sys
+import traceback
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -115,10 +117,10 @@ def statements(path):
     return best
 
 
-SMALL = dict(hidden_size=64, d_model=64, n_embd=64, intermediate_size=96, ffn_dim=96, d_ff=96, n_inner=96, num_hidden_layers=4, n_layer=4, num_layers=4, num_decoder_layers=4, decoder_layers=4, encoder_layers=2, num_attention_heads=4, n_head=4, num_heads=4, decoder_attention_heads=4, encoder_attention_heads=4, num_key_value_heads=2, head_dim=16, d_kv=16, vocab_size=256, max_position_embeddings=128, num_experts=4, num_local_experts=4, n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=48, shared_expert_intermediate_size=48, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16, linear_value_head_dim=16, state_size=16, n_groups=1, conv_kernel=4, time_step_rank=8, kv_lora_rank=16, q_lora_rank=24, qk_nope_head_dim=16, qk_rope_head_dim=8, v_head_dim=16, n_group=1, topk_group=1, first_k_dense_replace=1, sliding_window=32, pad_token_id=0, bos_token_id=1, eos_token_id=2, use_cache=False, attention_dropout=0.0, num_nextn_predict_layers=0, hidden_size_per_layer_input=8, vocab_size_per_layer_input=256, moe_num_experts=4, moe_k=2, mamba_d_ssm=64, mamba_n_heads=4, mamba_d_head=16, mamba_d_state=16, mamba_n_groups=1, layer_types=None, max_seq_len=128, ffn_hidden_size=96, expert_ffn_hidden_size=48)
+SMALL = dict(hidden_size=64, d_model=64, n_embd=64, intermediate_size=96, ffn_dim=96, d_ff=96, n_inner=96, num_hidden_layers=4, n_layer=4, num_layers=4, num_decoder_layers=4, decoder_layers=4, encoder_layers=2, num_attention_heads=4, n_head=4, num_heads=4, decoder_attention_heads=4, encoder_attention_heads=4, num_key_value_heads=2, head_dim=16, d_kv=16, vocab_size=256, max_position_embeddings=128, num_experts=4, num_local_experts=4, n_routed_experts=4, num_experts_per_tok=2, moe_intermediate_size=48, shared_expert_intermediate_size=48, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16, linear_value_head_dim=16, state_size=16, n_groups=1, conv_kernel=4, time_step_rank=8, kv_lora_rank=16, q_lora_rank=24, qk_nope_head_dim=16, qk_rope_head_dim=8, v_head_dim=16, expand=2, n_group=1, topk_group=1, first_k_dense_replace=1, sliding_window=32, pad_token_id=0, bos_token_id=1, eos_token_id=2, use_cache=False, attention_dropout=0.0, num_nextn_predict_layers=0, hidden_size_per_layer_input=8, vocab_size_per_layer_input=256, moe_num_experts=4, moe_k=2, mamba_d_ssm=64, mamba_n_heads=4, mamba_d_head=16, mamba_d_state=16, mamba_n_groups=1, layer_types=None, max_seq_len=128, ffn_hidden_size=96, expert_ffn_hidden_size=48)
 
 
-def tiny_config(family, layers, attention):
+def tiny_config(family, layers, attention, dropout, experts):
     from transformers import AutoConfig
     config = AutoConfig.for_model(family)
     config = getattr(config, 'text_config', config)
@@ -126,23 +128,28 @@ def tiny_config(family, layers, attention):
     values = {key: value for key, value in SMALL.items() if key in known}
     if layers:
         values.update({key: layers for key in ('num_hidden_layers', 'n_layer', 'num_layers') if key in known})
+    values.update({'mamba2': {'num_heads': 8, 'head_dim': 16}, 't5': {'num_heads': 4}}.get(family, {}))
+    if dropout:
+        values.update({key: dropout for key in known if re.search(r'(dropout|pdrop|drop_rate)(_rate|_prob)?$', key) and isinstance(known[key], (int, float))})
     config = type(config)(**values)
     config._attn_implementation = attention
-    if hasattr(config, 'num_heads') and family == 'mamba2':
-        config.num_heads, config.head_dim, config.expand = 8, 16, 2
+    if experts:
+        config._experts_implementation = experts
+    if config.is_encoder_decoder:
+        config.decoder_start_token_id = 0
     return config
 
 
-def run(family, layers, attention, checkpoint, seed):
+def run(family, options):
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
-    torch.manual_seed(seed)
-    config = tiny_config(family, layers, attention)
+    torch.manual_seed(options.seed)
+    config = tiny_config(family, options.layers, options.attention, options.dropout, options.experts)
     try:
         model = AutoModelForCausalLM.from_config(config)
     except ValueError:
         model = AutoModelForSeq2SeqLM.from_config(config)
     model = model.to(torch.bfloat16).train()
-    if checkpoint:
+    if options.checkpoint:
         model.gradient_checkpointing_enable()
     ids = torch.randint(3, 250, (2, 24))
     recorder = Recorder()
@@ -153,6 +160,27 @@ def run(family, layers, attention, checkpoint, seed):
 
 def shape_text(tensors):
     return ';'.join(','.join(str(d) for d in t.shape) for t in tensors)
+
+
+def framed(frame):
+    path, function, line = frame
+    first, last = line if isinstance(line, tuple) else statements(path).get(line, (line, line))
+    return f'{path.split(MODEL_CODE)[-1]}|{function}|{first}|{last}'
+
+
+def with_fused_norms(rows):
+    """Rows where what a norm class launches is one kernel, as in a run with a patched norm."""
+    fused, before = [], None
+    for row in rows:
+        frames, side = row[3], row[4]
+        key = (frames[0][0], frames[0][1], side) if frames and frames[0][1].endswith('RMSNorm.forward') else None
+        if key is None:
+            fused.append(row)
+        elif key != before:
+            name = 'RmsNormGrad' if side == 'backward' else 'RmsNorm'
+            fused.append(((name, name), row[1], row[2], frames, side))
+        before = key
+    return fused
 
 
 SATELLITES = (('Slice', 'SliceAiCore'), ('TransposeAiCore', 'Transpose'), ('AsStrided', 'AsStridedAiCore'), ('Cast', 'CastAiCore'), ('TensorMove', 'TensorMoveAiCore'), ('ViewCopy', 'ViewCopyAiCore'))
@@ -170,7 +198,7 @@ def write(rows, out, options):
     with open(os.path.join(output, 'kernel_details.csv'), 'w', newline='', encoding='utf-8') as table, open(os.path.join(out, 'truth.csv'), 'w', newline='', encoding='utf-8') as truth:
         kernels, answers = csv.writer(table), csv.writer(truth)
         kernels.writerow(head)
-        answers.writerow(['startNs', 'file', 'function', 'startLine', 'endLine', 'side', 'path', 'name'])
+        answers.writerow(['startNs', 'side', 'name', 'frames'])
 
         def emit(name, kind, ins, outs, frames, side):
             nonlocal clock
@@ -179,12 +207,7 @@ def write(rows, out, options):
             shapes = [] if options.no_dtypes else [shape_text(ins), ';'.join(DTYPES.get(t.dtype, 'FLOAT') for t in ins), '', shape_text(outs), ';'.join(DTYPES.get(t.dtype, 'FLOAT') for t in outs), '']
             name = kind if options.no_api else name
             kernels.writerow([1, 0, 4294967295, 0, 2, name, kind, 'dynamic', 'AI_CORE' if 'MatMul' in kind else 'AI_VECTOR_CORE', f'{clock // 1000}.{clock % 1000:03d}\t', f'{duration // 1000}.{duration % 1000:03d}', '0', 8, 0, 'NO'] + (shapes or [''] * 6))
-            if frames:
-                path, function, line = frames[0]
-                first, last = statements(path).get(line, (line, line))
-                answers.writerow([clock, path, function, first, last, side, ' > '.join(f'{os.path.basename(p)}:{n}' for p, _, n in reversed(frames)), name])
-            else:
-                answers.writerow([clock, '', '', '', '', side, '', name])
+            answers.writerow([clock, side, name, ' < '.join(framed(frame) for frame in frames)])
             clock += duration + 1500
 
         for (name, kind), ins, out_value, frames, side in rows:
@@ -199,10 +222,13 @@ def write(rows, out, options):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument('family')
+    parser.add_argument('families')
     parser.add_argument('out')
     parser.add_argument('--attention', default='eager')
+    parser.add_argument('--experts')
+    parser.add_argument('--dropout', type=float, default=0.0)
     parser.add_argument('--checkpoint', action='store_true')
+    parser.add_argument('--fused-norms', action='store_true')
     parser.add_argument('--layers', type=int, default=0)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--satellites', type=float, default=0.0)
@@ -210,7 +236,16 @@ def main():
     parser.add_argument('--no-api', action='store_true')
     parser.add_argument('--no-dtypes', action='store_true')
     options = parser.parse_args()
-    write(run(options.family, options.layers, options.attention, options.checkpoint, options.seed), options.out, options)
+    torch.set_num_threads(1)
+    for family in options.families.split(','):
+        try:
+            rows = run(family, options)
+            write(with_fused_norms(rows) if options.fused_norms else rows, os.path.join(options.out, family), options)
+            print(f'{family}: {len(rows)} kernels', flush=True)
+        except Exception as error:  # A family this version cannot run tiny: reported, the others go on.
+            print(f'{family}: not recorded, {type(error).__name__}: {str(error).splitlines()[-1] if str(error) else ""}', flush=True)
+            if os.environ.get('TRACE'):
+                traceback.print_exc()
 
 
 if __name__ == '__main__':

@@ -3,39 +3,45 @@
  * is counted, so that a wrong source shows as a high cost, not as a slightly lower score.
  */
 import type { Automaton } from './automaton';
-import { HOLE, JUNCTION } from './automaton';
+import { FUSED_HOLE, HOLE } from './automaton';
 
 export interface Alignment {
   /** For each token the state that consumed it, -1 when none explains it. */
   readonly states: Int32Array;
-  /** Cost in all; tokens and operators weigh as in `automaton.operatorWeight`. */
+  /** For each token the turn of the outermost loop it belongs to, counted from 0. */
+  readonly turns: Int32Array;
+  /** Cost of the path, light operators included. */
   readonly cost: number;
-  /** Weight of the tokens no state explains, and of the operators no kernel was seen for. */
+  /** Weighty tokens no state explains, weighty operators no kernel was seen for, and what weighty tokens in holes cost. */
   readonly unexplained: number;
   readonly missing: number;
-  /** Tokens taken by holes, and what they cost. */
-  readonly inHoles: number;
   readonly holeCost: number;
+  /** Weighty tokens taken by holes. */
+  readonly inHoles: number;
 }
 
 export interface AlignOptions {
-  /** Weight of leaving token t unexplained, by token id. */
+  /** Cost of leaving a token unexplained, by token id. */
   readonly insert: Float32Array;
+  /** Part of it that counts as unexplained, by token id (`countWeight`). Default: all of it. */
+  readonly count?: Float32Array;
+  /** Token ids of fused and unknown kernels, for the holes that take only those. */
+  readonly fused?: Uint8Array;
   /** Tokens before the first and after the last state cost this fraction: a window is rarely cut at a call. */
   readonly edge?: number;
 }
 
-/** What a token inside a hole costs, as a share of leaving it unexplained: a kernel of a known operator rarely belongs there. */
-const HOLE_SHARE = 0.5;
 /** Cells of the traceback table; beyond it the caller must cut the sequence. */
 export const MAX_CELLS = 400_000_000;
 
 const KIND_MATCH = 1;
 const KIND_SKIP = 2;
 const KIND_INSERT = 3;
+/** Edge number that stands for the state itself: a hole takes several tokens. */
+const SELF = 63;
 
 export function align(tokens: Uint16Array, automaton: Automaton, options: AlignOptions): Alignment {
-  const { size, token, skip, from, edges } = automaton;
+  const { size, token, share, from, edges } = automaton;
   const count = tokens.length;
   // Low two bits: kind; above: which predecessor.
   const trace = new Uint8Array((count + 1) * size);
@@ -46,20 +52,19 @@ export function align(tokens: Uint16Array, automaton: Automaton, options: AlignO
   relax(automaton, current, trace, 0);
   for (let i = 1; i <= count; i++) {
     [previous, current] = [current, previous];
-    current.fill(Infinity);
     const wanted = tokens[i - 1];
     const insert = options.insert[wanted] ?? 1;
+    const isFused = options.fused?.[wanted] === 1;
     const row = i * size;
     for (let state = 0; state < size; state++) {
-      const stay = previous[state] + (state === 0 ? insert * edge : insert);
-      let best = stay;
+      let best = previous[state] + (state === 0 ? insert * edge : insert);
       let how = KIND_INSERT;
-      if (token[state] === wanted || token[state] === HOLE) {
-        const price = token[state] === HOLE ? HOLE_SHARE * insert : 0;
-        if (token[state] === HOLE && previous[state] + price < best) {
-          // A hole may take several tokens: it precedes itself.
+      const takes = token[state];
+      if (takes === wanted || takes === HOLE || (takes === FUSED_HOLE && isFused)) {
+        const price = takes === wanted ? 0 : (isFused ? 0.2 : 1) * share[state] * insert;
+        if (takes !== wanted && previous[state] + price < best) {
           best = previous[state] + price;
-          how = KIND_MATCH | (63 << 2);
+          how = KIND_MATCH | (SELF << 2);
         }
         for (let e = from[state]; e < from[state + 1]; e++) {
           const cost = previous[edges[e]] + price;
@@ -74,13 +79,13 @@ export function align(tokens: Uint16Array, automaton: Automaton, options: AlignO
     }
     relax(automaton, current, trace, row);
   }
-  return traceBack(tokens, automaton, options, trace, finalState(automaton, current, skip));
+  return traceBack(tokens, automaton, options, trace, current);
 }
 
-/** Skipping states within one token position; loops may need several rounds. */
+/** Leaving states out, within one token position; loops may need several rounds. */
 function relax(automaton: Automaton, costs: Float64Array, trace: Uint8Array, row: number): void {
   const { size, skip, from, edges, hasLoops } = automaton;
-  for (let round = 0; round < (hasLoops ? 3 : 1); round++) {
+  for (let round = 0; round < (hasLoops ? 4 : 1); round++) {
     let changed = false;
     for (let state = 1; state < size; state++) {
       const first = from[state];
@@ -89,7 +94,7 @@ function relax(automaton: Automaton, costs: Float64Array, trace: Uint8Array, row
         const cost = costs[edges[e]] + skip[state];
         if (cost < costs[state] - 1e-9) {
           costs[state] = cost;
-          trace[row + state] = KIND_SKIP | (Math.min(62, e - first) << 2);
+          trace[row + state] = KIND_SKIP | ((e - first) << 2);
           changed = true;
         }
       }
@@ -100,54 +105,63 @@ function relax(automaton: Automaton, costs: Float64Array, trace: Uint8Array, row
   }
 }
 
-/** The run may end early (a window cut in the middle): the last state wins ties. */
-function finalState(automaton: Automaton, costs: Float64Array, skip: Float32Array): number {
-  let best = automaton.size - 1;
-  for (let state = automaton.size - 1; state >= 0; state--) {
-    // Ending before the end is as dear as leaving out a tenth of what is left, so that whole runs are preferred.
-    if (costs[state] + (state === automaton.size - 1 ? 0 : 0.5 + 0.1 * (skip[state] > 0 ? 1 : 0)) < costs[best]) {
+/** Ending before the end (a window cut in the middle) costs a little, so that whole runs are preferred. */
+const EARLY_END = 0.6;
+
+function finalState(size: number, costs: Float64Array): number {
+  let best = size - 1;
+  for (let state = size - 2; state >= 0; state--) {
+    if (costs[state] + EARLY_END < costs[best]) {
       best = state;
     }
   }
   return best;
 }
 
-function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOptions, trace: Uint8Array, end: number): Alignment {
-  const { size, token, skip, from, edges } = automaton;
+function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOptions, trace: Uint8Array, costs: Float64Array): Alignment {
+  const { size, token, missing: missed, share, turn, from, edges } = automaton;
+  const counts = options.count ?? options.insert;
   const states = new Int32Array(tokens.length).fill(-1);
-  let state = end;
+  const turns = new Int32Array(tokens.length);
+  let state = finalState(size, costs);
+  const cost = costs[state];
   let unexplained = 0;
   let missing = 0;
   let inHoles = 0;
   let holeCost = 0;
+  let turnsLeft = 0;
   let i = tokens.length;
-  const limit = (tokens.length + size) * 4;
+  const limit = (tokens.length + size) * 8;
   for (let steps = 0; steps < limit && (i > 0 || state > 0); steps++) {
     const how = trace[i * size + state];
-    switch (how & 3) {
-      case KIND_MATCH:
-        states[i - 1] = state;
-        if (token[state] === HOLE) {
-          inHoles++;
-          holeCost += HOLE_SHARE * (options.insert[tokens[i - 1]] ?? 1);
-        }
-        i--;
-        if (how >> 2 !== 63) {
-          state = edges[from[state] + (how >> 2)];
-        }
-        break;
-      case KIND_INSERT:
-        unexplained += (options.insert[tokens[i - 1]] ?? 1) * (state === 0 ? options.edge ?? 0.3 : 1);
-        i--;
-        break;
-      case KIND_SKIP:
-        missing += token[state] === JUNCTION ? 0 : skip[state];
-        state = edges[from[state] + (how >> 2)];
-        break;
-      default:
-        // State 0 before the first token.
-        return { states, cost: unexplained + missing + holeCost, unexplained, missing, inHoles, holeCost };
+    const kind = how & 3;
+    if (kind === 0) {
+      break;
+    }
+    if (kind === KIND_SKIP) {
+      missing += missed[state];
+      turnsLeft += turn[state];
+      state = edges[from[state] + (how >> 2)];
+      continue;
+    }
+    i--;
+    turns[i] = -turnsLeft;
+    const weight = counts[tokens[i]] ?? 1;
+    if (kind === KIND_INSERT) {
+      unexplained += weight * (state === 0 ? options.edge ?? 0.3 : 1);
+      continue;
+    }
+    states[i] = state;
+    if (token[state] < 0) {
+      inHoles += options.fused?.[tokens[i]] === 1 ? 0 : weight;
+      holeCost += share[state] * weight;
+    }
+    if (how >> 2 !== SELF) {
+      state = edges[from[state] + (how >> 2)];
     }
   }
-  return { states, cost: unexplained + missing + holeCost, unexplained, missing, inHoles, holeCost };
+  for (let t = 0; t < turns.length; t++) {
+    turns[t] += turnsLeft;
+  }
+  return { states, turns, cost, unexplained, missing, holeCost, inHoles };
 }

@@ -9,12 +9,18 @@ import type { OperatorGraph, Step } from '../python/operatorGraph';
 
 export interface Automaton {
   readonly size: number;
-  /** Token a state consumes, -1 for junctions, -2 for holes. */
+  /** Token a state consumes; JUNCTION, HOLE or FUSED_HOLE. */
   readonly token: Int32Array;
   /** Graph node of a state, -1 for junctions. */
   readonly node: Int32Array;
   /** What leaving the state's kernel out costs. */
   readonly skip: Float32Array;
+  /** Part of `skip` that counts as unexplained source: light operators come and go, and count nothing. */
+  readonly missing: Float32Array;
+  /** For holes: what a kernel in it costs, as a share of leaving it unexplained. */
+  readonly share: Float32Array;
+  /** 1 for the head of an outermost loop: passing it is a turn (a layer). */
+  readonly turn: Uint8Array;
   /** Predecessors of state s: `edges[from[s] … from[s+1])`. States are in topological order but for loop edges. */
   readonly from: Uint32Array;
   readonly edges: Uint32Array;
@@ -23,13 +29,23 @@ export interface Automaton {
 
 export const JUNCTION = -1;
 export const HOLE = -2;
+/** A hole that only fused and unknown kernels fill (a kernel from a hub, a Triton kernel). */
+export const FUSED_HOLE = -3;
+
+/** What a kernel inside a hole costs: one of a known operator rarely belongs there. */
+const HOLE_SHARE = 0.5;
+/** Expert implementations that are not indexed run many known operators. */
+const EXPERTS_SHARE = 0.15;
 
 /** Operators whose kernels come and go: no-op casts, copies by strides, masks built elsewhere. */
-const LIGHT: Readonly<Record<string, number>> = { cast: 0.1, copy: 0.1, fill: 0.1, dropout: 0.05, compare: 0.25, logical: 0.25, arange: 0.15, where: 0.4, hostRead: 0, index: 0.5, triu: 0.3, clamp: 0.5, any: 0.3, maskedFill: 0.4, stack: 0.4, random: 0.2 };
+const LIGHT: Readonly<Record<string, number>> = { cast: 0.1, copy: 0.1, fill: 0.1, dropout: 0.05, compare: 0.25, logical: 0.25, arange: 0.15, where: 0.4, hostRead: 0, index: 0.5, triu: 0.3, clamp: 0.5, any: 0.3, maskedFill: 0.4, stack: 0.4, random: 0.2, oneHot: 0.2, bincount: 0.3, sort: 0.5, scatter: 0.4, pad: 0.3, floor: 0.3, fmod: 0.3, cumsum: 0.5, nonzero: 0.4, gather: 0.5, repeat: 0.1, sign: 0.3, max: 0.4 };
 /** Operators that never vanish. */
 const HEAVY: Readonly<Record<string, number>> = { matmul: 2, attention: 2, conv: 1.5, softmax: 1.5, indexSelect: 1 };
 
 export const operatorWeight = (op: string): number => LIGHT[op] ?? HEAVY[op] ?? 1;
+
+/** What counts when we say how much stays unexplained: weighty operators only. A kernel no row knows counts a little. */
+export const countWeight = (op: string): number => (op === '' || op.startsWith('fused.') ? 0.3 : operatorWeight(op) < 0.6 ? 0 : operatorWeight(op));
 
 export interface AutomatonOptions {
   readonly cuda: boolean;
@@ -47,10 +63,14 @@ class Builder {
   private readonly token: number[] = [JUNCTION];
   private readonly node: number[] = [-1];
   private readonly skip: number[] = [0];
+  private readonly missing: number[] = [0];
+  private readonly share: number[] = [0];
+  private readonly turn: number[] = [0];
+  private loopDepth = 0;
   private readonly predecessors: number[][] = [[]];
   private last = 0;
   private hasLoops = false;
-  private readonly fusedAt = new Map<number, { readonly fused: readonly string[]; readonly lastNode: number }>();
+  private readonly fusedAt = new Map<number, { readonly fused: readonly string[]; readonly lastNode: number; readonly weight: number }>();
   /** Shortcuts waiting for the last operator of their match. */
   private readonly open: { readonly state: number; readonly until: number }[] = [];
 
@@ -58,7 +78,7 @@ class Builder {
     for (const match of options.matches ?? []) {
       const fused = match.fusion.fused ?? [];
       if (fused.length > 0) {
-        this.fusedAt.set(match.nodes[0], { fused, lastNode: match.nodes[match.nodes.length - 1] });
+        this.fusedAt.set(match.nodes[0], { fused, lastNode: match.nodes[match.nodes.length - 1], weight: match.nodes.reduce((sum, node) => sum + operatorWeight(graph.nodes[node].op), 0) });
       }
     }
   }
@@ -85,8 +105,11 @@ class Builder {
         }
         case 'loop': {
           const head = this.junction([this.last]);
+          this.turn[head] = this.loopDepth === 0 ? 1 : 0;
           this.last = head;
+          this.loopDepth++;
           this.walk(step.steps);
+          this.loopDepth--;
           if (this.last !== head) {
             this.predecessors[head].push(this.last);
             this.hasLoops = true;
@@ -99,21 +122,22 @@ class Builder {
   }
 
   private operator(node: number): void {
-    const { op } = this.graph.nodes[node];
+    const { op, attributes } = this.graph.nodes[node];
     if (op === 'hostRead') {
       return;
     }
     const shortcut = this.fusedAt.get(node);
     if (shortcut !== undefined) {
       for (const fused of shortcut.fused) {
-        this.open.push({ state: this.state(this.names.id(fused), node, [this.last], 3), until: shortcut.lastNode });
+        this.open.push({ state: this.state(this.names.id(fused), node, [this.last], Math.max(3, shortcut.weight), shortcut.weight), until: shortcut.lastNode });
       }
     }
     if (op === 'hole') {
-      this.last = this.state(HOLE, node, [this.last], 0);
+      this.last = this.state(attributes.mode === 'fused' ? FUSED_HOLE : HOLE, node, [this.last], 0);
+      this.share[this.last] = attributes.mode === 'fused' ? 0 : attributes.mode === 'experts' ? EXPERTS_SHARE : HOLE_SHARE;
     } else {
       const seenAs = canonicalOperator(this.options.cuda ? onCuda(op) : op);
-      this.last = this.state(this.names.id(seenAs), node, [this.last], operatorWeight(seenAs));
+      this.last = this.state(this.names.id(seenAs), node, [this.last], operatorWeight(seenAs), countWeight(seenAs));
     }
     const closing = this.open.filter((entry) => entry.until === node);
     if (closing.length > 0) {
@@ -122,14 +146,25 @@ class Builder {
     }
   }
 
+  /** Junctions of more than `MAX_EDGES` become trees: the traceback keeps six bits for an edge. */
   private junction(predecessors: number[]): number {
+    if (predecessors.length > MAX_EDGES) {
+      const groups: number[] = [];
+      for (let i = 0; i < predecessors.length; i += MAX_EDGES) {
+        groups.push(this.junction(predecessors.slice(i, i + MAX_EDGES)));
+      }
+      return this.junction(groups);
+    }
     return this.state(JUNCTION, -1, predecessors, 0);
   }
 
-  private state(token: number, node: number, predecessors: number[], skip: number): number {
+  private state(token: number, node: number, predecessors: number[], skip: number, missing = 0): number {
     this.token.push(token);
     this.node.push(node);
     this.skip.push(skip);
+    this.missing.push(missing);
+    this.share.push(0);
+    this.turn.push(0);
     this.predecessors.push(predecessors);
     return this.token.length - 1;
   }
@@ -141,18 +176,8 @@ class Builder {
     });
     const edges = new Uint32Array(from[this.token.length]);
     this.predecessors.forEach((list, state) => edges.set(list, from[state]));
-    return { size: this.token.length, token: Int32Array.from(this.token), node: Int32Array.from(this.node), skip: Float32Array.from(this.skip), from, edges, hasLoops: this.hasLoops };
+    return { size: this.token.length, token: Int32Array.from(this.token), node: Int32Array.from(this.node), skip: Float32Array.from(this.skip), missing: Float32Array.from(this.missing), share: Float32Array.from(this.share), turn: Uint8Array.from(this.turn), from, edges, hasLoops: this.hasLoops };
   }
 }
 
-/** A straight line of tokens, for sequences that leave no choice (the reversed tape of a forward pass). */
-export function lineAutomaton(tokens: readonly number[], nodes: readonly number[], skip: readonly number[]): Automaton {
-  const size = tokens.length + 1;
-  const from = new Uint32Array(size + 1);
-  const edges = new Uint32Array(size - 1);
-  for (let state = 1; state < size; state++) {
-    from[state + 1] = state;
-    edges[state - 1] = state - 1;
-  }
-  return { size, token: Int32Array.from([JUNCTION, ...tokens]), node: Int32Array.from([-1, ...nodes]), skip: Float32Array.from([0, ...skip]), from, edges, hasLoops: false };
-}
+const MAX_EDGES = 60;

@@ -24,11 +24,15 @@ export interface Candidate {
   readonly grams: ReadonlySet<string>;
   /** Operators that are not light. */
   readonly weight: number;
+  /** Text of an indexed file. */
+  readonly sources: (file: string) => string | undefined;
 }
 
 /** Forward functions of a program's modules, lowered. Functions that launch fewer than `minimum` weighty operators are left out. */
 export function candidatesOf(program: Program, scopes: Iterable<ModuleScope>, minimum = 4): readonly Candidate[] {
   const candidates: Candidate[] = [];
+  const texts = new Map([...scopes].map((scope) => [scope.file, scope.text]));
+  const sources = (file: string): string | undefined => texts.get(file);
   for (const scope of scopes) {
     for (const top of scope.names.values()) {
       if (top.kind !== 'class') {
@@ -36,7 +40,7 @@ export function candidatesOf(program: Program, scopes: Iterable<ModuleScope>, mi
       }
       const forward = top.definition.body.find((statement): statement is FunctionDefinition => statement.kind === 'function' && (statement.name === 'forward' || statement.name === 'construct'));
       if (forward !== undefined) {
-        const candidate = candidateOf(program, scope, forward, top.definition);
+        const candidate = candidateOf(program, scope, forward, top.definition, sources);
         if (candidate.weight >= minimum) {
           candidates.push(candidate);
         }
@@ -46,7 +50,7 @@ export function candidatesOf(program: Program, scopes: Iterable<ModuleScope>, mi
   return candidates;
 }
 
-export function candidateOf(program: Program, scope: ModuleScope, definition: FunctionDefinition, owner: ClassDefinition | undefined): Candidate {
+export function candidateOf(program: Program, scope: ModuleScope, definition: FunctionDefinition, owner: ClassDefinition | undefined, sources: (file: string) => string | undefined): Candidate {
   const graph = lowerFunction(program, scope, definition, owner);
   const tokens: string[] = [];
   // All branches in order of their nodes: the filter must not depend on which one ran.
@@ -55,7 +59,7 @@ export function candidateOf(program: Program, scope: ModuleScope, definition: Fu
       tokens.push(canonicalOperator(node.op));
     }
   });
-  return { scope, owner, definition, graph, grams: trigrams(tokens), weight: tokens.length };
+  return { scope, owner, definition, graph, grams: trigrams(tokens), weight: tokens.length, sources };
 }
 
 export function trigrams(tokens: readonly string[]): ReadonlySet<string> {

@@ -3,20 +3,29 @@ import type { Span } from './ast';
 import { attribute, arithmetic, dtypeOf } from './evaluate';
 import { ACTIVATIONS, LIBRARY_CALLS, LIBRARY_MODULES, type LibraryCall } from './libraryCalls';
 import { bindParameters, MAX_CALL_DEPTH, merge, type Lowering } from './lowering';
+import { decoratedForward, either, fusedKernels, knownFunction, knownMethod, libraryBase, mayBeKernel } from './modelLibraryCalls';
 import type { NodeAttributes } from './operatorGraph';
 import { NONE, nodesOf, UNKNOWN, unknownNumber, type CallArguments, type FunctionValue, type Value } from './values';
 
 export function callValue(lowering: Lowering, callee: Value, args: CallArguments, span: Span): Value {
   switch (callee.kind) {
     case 'function':
-      return follow(lowering, callee, args, span);
+      return mayBeKernel(callee.definition?.decorators ?? []) && lowering.graph.muted === 0
+        ? either(lowering, [() => follow(lowering, callee, args, span), () => fusedKernels(lowering, `kernel for ${callee.name}`, args, span)], span)
+        : follow(lowering, callee, args, span);
     case 'partial':
       return callValue(lowering, callee.callee, { positional: [...callee.args.positional, ...args.positional], keywords: new Map([...callee.args.keywords, ...args.keywords]), open: args.open || callee.args.open }, span);
     case 'class':
       return lowering.construct(callee, args);
     case 'instance': {
       const member = lowering.scopes.member(callee, 'forward') ?? lowering.scopes.member(callee, '__call__');
-      return member?.statement.kind === 'function' ? callValue(lowering, attribute(lowering, callee, member.statement.name, span), args, span) : opaque(lowering, `call of ${callee.definition.name}`, args, span);
+      if (member?.statement.kind !== 'function') {
+        const base = libraryBase(lowering, callee);
+        return base === undefined ? opaque(lowering, `call of ${callee.definition.name}`, args, span) : callValue(lowering, base, args, span);
+      }
+      const { name } = member.statement;
+      const body = (): Value => callValue(lowering, attribute(lowering, callee, name, span), args, span);
+      return (lowering.graph.muted > 0 ? undefined : decoratedForward(lowering, callee, body, args, span)) ?? body();
     }
     case 'bound':
       return method(lowering, callee.receiver, callee.name, args, span);
@@ -97,6 +106,13 @@ export function opaque(lowering: Lowering, reason: string, args: CallArguments, 
 function method(lowering: Lowering, receiver: Value, name: string, args: CallArguments, span: Span): Value {
   if (name === 'get_interface' && args.positional.length > 0) {
     return attentionInterface(args.positional[args.positional.length - 1]);
+  }
+  const known = receiver.kind === 'libraryObject' || receiver.kind === 'dictionary' ? undefined : knownMethod(lowering, name, args, span);
+  if (known !== undefined) {
+    return known;
+  }
+  if (receiver.kind === 'libraryObject' && name === 'forward') {
+    return libraryModule(lowering, receiver, args, span);
   }
   const node = lowering.node(receiver, span);
   if (node === undefined) {
@@ -195,6 +211,10 @@ function external(lowering: Lowering, path: string, args: CallArguments, span: S
   const library = isLibrary ? LIBRARY_CALLS.get(last) : undefined;
   if (library !== undefined) {
     return libraryCall(lowering, library, last, args, span, last.endsWith('_'));
+  }
+  const model = knownFunction(lowering, last, args, span);
+  if (model !== undefined) {
+    return model;
   }
   if (path.startsWith('math.') || path.startsWith('numpy')) {
     return unknownNumber(lowering.place(span));

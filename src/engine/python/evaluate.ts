@@ -4,6 +4,7 @@ import { callValue } from './callValue';
 import { assign, elementOf } from './execute';
 import { ACTIVATIONS } from './libraryCalls';
 import { merge, TABLE, type Lowering } from './lowering';
+import { isCacheMethod, libraryBase } from './modelLibraryCalls';
 import type { Dtype } from './operatorGraph';
 import { decoratorName, functionValue } from './scopes';
 import { Environment, NONE, nodesOf, NO_ARGUMENTS, UNKNOWN, unknownNumber, type CallArguments, type InstanceValue, type Value } from './values';
@@ -111,7 +112,7 @@ export function attribute(lowering: Lowering, object: Value, wanted: string, spa
       return instanceAttribute(lowering, object, wanted, span);
     case 'super': {
       const member = lowering.scopes.member(object.instance, wanted, object.after);
-      return member?.statement.kind === 'function' ? functionValue(member.statement, member.owner.scope, { self: object.instance, owner: member.owner.definition }) : UNKNOWN;
+      return member?.statement.kind === 'function' ? functionValue(member.statement, member.owner.scope, { self: object.instance, owner: member.owner.definition }) : wanted === 'forward' ? libraryBase(lowering, object.instance) ?? UNKNOWN : UNKNOWN;
     }
     case 'class': {
       const member = lowering.scopes.member(object, wanted);
@@ -127,10 +128,18 @@ export function attribute(lowering: Lowering, object: Value, wanted: string, spa
     case 'libraryObject':
       return wanted === 'weight' || wanted === 'bias' ? { kind: 'parameter', name: wanted, place: lowering.place(span) } : { kind: 'bound', receiver: object, name: wanted };
     case 'choice': {
+      if (isCacheMethod(wanted) && wanted !== 'update') {
+        return { kind: 'bound', receiver: UNKNOWN, name: wanted };
+      }
+      if (wanted === 'update' && object.options.some((option) => option.kind === 'instance' && isCache(option))) {
+        return { kind: 'bound', receiver: UNKNOWN, name: wanted };
+      }
       const options = object.options.filter((option) => option.kind !== 'none').map((option) => attribute(lowering, option, wanted, span));
       return options.length === 0 ? UNKNOWN : merge(lowering, options, span);
     }
-    case 'sequence': case 'dictionary': case 'string': case 'shape': case 'dtype': case 'unknown': case 'number': case 'partial': case 'bound': case 'function':
+    case 'dictionary':
+      return object.entries.get(wanted) ?? (/^(get|pop|items|keys|values|update|copy|setdefault)$/.test(wanted) ? { kind: 'bound', receiver: object, name: wanted } : object.fallback ?? { kind: 'bound', receiver: object, name: wanted });
+    case 'sequence': case 'string': case 'shape': case 'dtype': case 'unknown': case 'number': case 'partial': case 'bound': case 'function':
       return object.kind === 'unknown' && object.nodes.length === 0 ? { kind: 'bound', receiver: UNKNOWN, name: wanted } : { kind: 'bound', receiver: object, name: wanted };
     case 'boolean': case 'none':
       return UNKNOWN;
@@ -143,7 +152,12 @@ function autogradForward(lowering: Lowering, object: Value & { kind: 'class' }):
   return forward?.statement.kind === 'function' ? functionValue(forward.statement, forward.owner.scope, { self: UNKNOWN, owner: forward.owner.definition }) : UNKNOWN;
 }
 
+const isCache = (object: InstanceValue): boolean => /Cache$/.test(object.definition.name) && /(^|\.)cache_utils$/.test(object.scope.name);
+
 function instanceAttribute(lowering: Lowering, object: InstanceValue, wanted: string, span: Span): Value {
+  if (isCacheMethod(wanted) && isCache(object)) {
+    return { kind: 'bound', receiver: UNKNOWN, name: wanted };
+  }
   const own = object.attributes.get(wanted);
   if (own !== undefined) {
     return own;
@@ -162,7 +176,7 @@ function instanceAttribute(lowering: Lowering, object: InstanceValue, wanted: st
     const method = functionValue(member.statement, member.owner.scope, { self: isStatic ? undefined : object, owner: member.owner.definition });
     return decorators.has('property') || decorators.has('cached_property') ? callValue(lowering, method, NO_ARGUMENTS, span) : method;
   }
-  return { kind: 'bound', receiver: object, name: wanted };
+  return (wanted === 'weight' || wanted === 'bias') && libraryBase(lowering, object) !== undefined ? { kind: 'parameter', name: wanted, place: lowering.place(span) } : { kind: 'bound', receiver: object, name: wanted };
 }
 
 function call(lowering: Lowering, expression: Expression & { kind: 'call' }, environment: Environment): Value {
@@ -380,7 +394,7 @@ function subscript(lowering: Lowering, expression: Expression & { kind: 'subscri
       return item ?? (object.items.length > 0 ? merge(lowering, object.items, expression) : UNKNOWN);
     }
     case 'dictionary': {
-      const item = first?.kind === 'string' ? object.entries.get(first.value) : undefined;
+      const item = first?.kind === 'string' ? object.entries.get(first.value) : first?.kind === 'number' ? [...object.entries.values()].filter((value) => value.kind !== 'none')[first.value] : undefined;
       return item ?? object.fallback ?? (object.entries.size === 0 ? UNKNOWN : { kind: 'choice', options: [...object.entries.values()] });
     }
     case 'shape':

@@ -96,6 +96,17 @@ export class Lowering {
       const method = functionValue(init.statement, init.owner.scope, { self: instance, owner: init.owner.definition });
       this.quietly(init.owner.scope, () => this.run(method, bindParameters(this, method, args.positional, args.keywords, false)));
     }
+    if (init === undefined) {
+      // A dataclass: its fields are its arguments.
+      args.keywords.forEach((value, name) => instance.attributes.set(name, value));
+      const fields = ref.definition.body.flatMap((statement) => (statement.kind === 'declare' ? [statement.target] : statement.kind === 'assign' && statement.annotation !== undefined ? statement.targets : []));
+      args.positional.forEach((value, i) => {
+        const field = fields[i];
+        if (field?.kind === 'name') {
+          instance.attributes.set(field.name, value);
+        }
+      });
+    }
     return instance;
   }
 

@@ -1,0 +1,141 @@
+/** How well each candidate explains a forward pass, and which candidates give the same answer. */
+import type { TokenNames } from '../chains/kernelSequence';
+import type { LoweredForm } from '../fusions/matchGraph';
+import { align, MAX_CELLS, type Alignment } from './align';
+import { countWeight, operatorWeight, type Automaton } from './automaton';
+import { automatonFor, type Candidate } from './candidates';
+
+export interface Ranked {
+  readonly candidate: Candidate;
+  readonly automaton: Automaton;
+  readonly alignment: Alignment;
+  /** Weighty tokens and operators that stay unexplained, of all weighty tokens; 0 best. */
+  readonly penalty: number;
+  /** Weighty tokens of known operators that only holes explain, of all. */
+  readonly holeShare: number;
+  /** Part of the candidate's weighty operators that ran; tells a model from one that has more branches. */
+  readonly coverage: number;
+}
+
+export interface TokenWeights {
+  readonly insert: Float32Array;
+  readonly count: Float32Array;
+  readonly fused: Uint8Array;
+}
+
+export function tokenWeights(names: TokenNames): TokenWeights {
+  const isFused = (name: string): boolean => name === '' || name.startsWith('fused.');
+  return {
+    // A kernel of no known operator, or of a fused one, is custom code: no source we lower could explain it.
+    insert: Float32Array.from(names.names, (name) => (isFused(name) ? 0.3 : operatorWeight(name))),
+    count: Float32Array.from(names.names, countWeight),
+    fused: Uint8Array.from(names.names, (name) => (isFused(name) ? 1 : 0)),
+  };
+}
+
+export function rankCandidates(window: Uint16Array, candidates: readonly Candidate[], names: TokenNames, cuda: boolean, forms: readonly LoweredForm[]): readonly Ranked[] {
+  const automata = candidates.map((candidate) => automatonFor(candidate, names, cuda, forms));
+  const weights = tokenWeights(names);
+  const total = Math.max(1, window.reduce((sum, token) => sum + weights.count[token], 0));
+  const ranked: Ranked[] = [];
+  automata.forEach((automaton, i) => {
+    if ((window.length + 1) * automaton.size > MAX_CELLS) {
+      return;
+    }
+    const alignment = align(window, automaton, weights);
+    ranked.push({ candidate: candidates[i], automaton, alignment, penalty: (alignment.unexplained + alignment.missing + alignment.holeCost) / total, holeShare: alignment.inHoles / total, coverage: coverageOf(automaton, alignment) });
+  });
+  return ranked.sort((a, b) => a.penalty - b.penalty || b.coverage - a.coverage);
+}
+
+function coverageOf(automaton: Automaton, alignment: Alignment): number {
+  const ran = new Set<number>();
+  alignment.states.forEach((state) => state > 0 && ran.add(state));
+  let all = 0;
+  let used = 0;
+  for (let state = 1; state < automaton.size; state++) {
+    all += automaton.missing[state];
+    used += ran.has(state) ? automaton.missing[state] : 0;
+  }
+  return all === 0 ? 0 : used / all;
+}
+
+/** Candidates this near in penalty are as good as each other. */
+const NEAR = 0.004;
+/** Of equal answers, one that runs this much less of its own operators is the less likely source. */
+const COVERAGE_MARGIN = 0.12;
+/** Share of kernels on the same text from which two answers are one. */
+const SAME_TEXT = 0.97;
+
+export interface AnswerClass {
+  /** The one to show: of equals the one that runs most of its own code. */
+  readonly best: Ranked;
+  readonly equals: readonly Ranked[];
+  /** Penalty of the next candidate that gives another answer; 1 when there is none. */
+  readonly nextPenalty: number;
+}
+
+export function answerClass(ranked: readonly Ranked[]): AnswerClass | undefined {
+  const [first] = ranked;
+  if (first === undefined) {
+    return undefined;
+  }
+  const texts = new Map<Ranked, readonly string[]>();
+  const textsOf = (entry: Ranked): readonly string[] => {
+    let known = texts.get(entry);
+    if (known === undefined) {
+      known = tokenTexts(entry);
+      texts.set(entry, known);
+    }
+    return known;
+  };
+  const alike = ranked.filter((other) => other === first || (other.penalty - first.penalty < NEAR && sameShare(textsOf(first), textsOf(other)) >= SAME_TEXT));
+  const best = alike.reduce((a, b) => (b.coverage > a.coverage + 0.02 && b.penalty <= a.penalty + NEAR ? b : a));
+  const equals = alike.filter((other) => other !== best && other.coverage >= best.coverage - COVERAGE_MARGIN && !leadsTo(other, best));
+  const next = ranked.find((other) => other !== best && !alike.includes(other) && !leadsTo(other, best) && sameShare(textsOf(best), textsOf(other)) < SAME_TEXT);
+  return { best, equals, nextPenalty: next?.penalty ?? 1 };
+}
+
+/** One candidate calls the other: both lead to the same lines, and so do not compete. */
+function leadsTo(a: Ranked, b: Ranked): boolean {
+  let both = 0;
+  let same = 0;
+  a.alignment.states.forEach((state, i) => {
+    const other = b.alignment.states[i];
+    if (state > 0 && other > 0) {
+      const [left, right] = [nodeOf(a, state), nodeOf(b, other)];
+      both++;
+      same += left !== undefined && right !== undefined && left.place.file === right.place.file && left.statement.start === right.statement.start ? 1 : 0;
+    }
+  });
+  return both > 0 && same / both > 0.9;
+}
+
+const nodeOf = (ranked: Ranked, state: number): Ranked['candidate']['graph']['nodes'][number] | undefined => ranked.candidate.graph.nodes[ranked.automaton.node[state]];
+
+/** For each token the text that explains it, whitespace removed; '' for none. Class and function names are not part of it. */
+function tokenTexts(ranked: Ranked): readonly string[] {
+  const { graph, sources } = ranked.candidate;
+  const known = new Map<number, string>();
+  return [...ranked.alignment.states].map((state) => {
+    const node = state > 0 ? ranked.automaton.node[state] : -1;
+    if (node < 0) {
+      return '';
+    }
+    let text = known.get(node);
+    if (text === undefined) {
+      const { place, op } = graph.nodes[node];
+      text = `${op}:${(sources(place.file) ?? '').slice(place.start, place.end).replace(/\s+/g, '')}`;
+      known.set(node, text);
+    }
+    return text;
+  });
+}
+
+function sameShare(a: readonly string[], b: readonly string[]): number {
+  let same = 0;
+  a.forEach((text, i) => {
+    same += text === b[i] ? 1 : 0;
+  });
+  return a.length === 0 ? 0 : same / a.length;
+}

@@ -13,6 +13,8 @@ export async function openWasm(path: string, writable: boolean): Promise<SqlDriv
   }
   // Joins look up one row at a time; the default of 2 MB would read most pages again and again.
   database.exec('PRAGMA cache_size = -65536');
+  // One lock for all queries; each would otherwise make and remove a folder of its own.
+  database.exec('BEGIN');
   return {
     *rows(sql: string, parameters: readonly SqlValue[]) {
       const statement = database.prepare(sql);

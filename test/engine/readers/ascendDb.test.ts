@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Database } from 'node-sqlite3-wasm';
 import Papa from 'papaparse';
+import { rankReport } from '../../../src/engine/analysis/rankReport';
 import { DeviceFlag, EventKind, HostKind, type RankData } from '../../../src/engine/profile/columns';
 import { Cancelled, ProblemList } from '../../../src/engine/profile/problems';
 import { readAscendDb } from '../../../src/engine/readers/ascendDb';
@@ -202,6 +203,19 @@ describe('Ascend database', function () {
 
         it('says what it left out', () => {
           assert.deepEqual(problems.toArray().map(({ kind, count, where }) => [kind, count, where]), [['database-tasks-without-kernel', 13, `ascend_pytorch_profiler_${rank}.db`]]);
+        });
+
+        it('measures the step as the profiler itself does', () => {
+          const [{ columns, rows }] = data.tables;
+          const theirs = (column: string): number => Number(rows[0][columns.indexOf(column)]);
+          const ours = rankReport(data, { label: '', step: 0 }).lanes;
+          const near = (actual: number | null, expected: number, what: string): void => assert.ok(actual !== null && Math.abs(actual - expected) < 0.0015, `${what}: ${actual} against ${expected}`);
+          near(ours.computeBusyUs, theirs('Computing'), 'computing');
+          near(ours.communicationBusyUs, theirs('Communication'), 'communication');
+          near(ours.overlappedUs, theirs('Overlapped'), 'overlapped');
+          near(ours.exposedCommunicationUs, theirs('Communication(Not Overlapped)'), 'exposed');
+          // Its Free counts copies as free.
+          near((ours.freeUs ?? NaN) + (ours.exposedCopyUs ?? NaN), theirs('Free'), 'free');
         });
 
         it('has communication summaries from Level1 on, and the profiler\'s own step times', () => {

@@ -53,6 +53,8 @@ export interface StepReport extends LaneFigures {
   readonly name: string;
   readonly startUs: number | null;
   readonly durationUs: number | null;
+  /** From the step's start on the host to its first kernel; not part of the span. */
+  readonly leadInUs?: number | null;
   readonly kernels: number;
 }
 

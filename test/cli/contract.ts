@@ -56,7 +56,7 @@ const report = shape({
     streams: each(shape({ device: orNull(text), stream: orNull(text), label: text, count, totalUs: time, busyUs: orNull(time), idleUs: orNull(time), firstUs: orNull(number), lastUs: orNull(number) })),
     families: each(shape({ family: oneOf(...FAMILIES), count, totalUs: time })),
     topKernels: each(shape({ name: text, type: text, count, totalUs: time })),
-    steps: each(shape({ name: text, startUs: orNull(number), durationUs: orNull(time), kernels: count, ...lanes })),
+    steps: each(shape({ name: text, startUs: orNull(number), durationUs: orNull(time), leadInUs: orNull(number), kernels: count, ...lanes })),
   })),
   fingerprints: each(shape({
     id: text, fusion: orNull(text), title: text, kind: oneOf('fusion', 'waste', 'unknown'), form: text, phase: oneOf('forward', 'recompute', 'backward', 'optimizer', 'unknown'),

@@ -157,8 +157,8 @@ export class SectionBuilder {
   steps({ steps }: RankReport): Section {
     return {
       id: 'steps', title: this.say('report.steps'), notes: [],
-      columns: [left(this.say('report.step'), true), right(this.say('figureName.count')), right(this.say('figureName.stepDurationUs')), ...LANES.map((lane) => right(this.say(`figureName.${lane}`)))],
-      rows: steps.map((step) => ({ cells: [step.name, formatCount(step.kernels), formatTime(step.durationUs), ...LANES.map((lane) => formatTime(step[lane]))] })),
+      columns: [left(this.say('report.step'), true), right(this.say('figureName.count')), right(this.say('figureName.stepDurationUs')), right(this.say('figureName.leadInUs')), ...LANES.map((lane) => right(this.say(`figureName.${lane}`)))],
+      rows: steps.map((step) => ({ cells: [step.name, formatCount(step.kernels), formatTime(step.durationUs), formatTime(step.leadInUs), ...LANES.map((lane) => formatTime(step[lane]))] })),
     };
   }
 

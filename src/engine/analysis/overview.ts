@@ -67,6 +67,10 @@ function assumptions(data: RankData, selection: Selection, step: number | undefi
   } else {
     list.push(data.steps.length === 1 ? { code: 'assumption.one-step' } : { code: 'assumption.whole-recording', args: { steps: data.steps.length } });
   }
+  const devices = devicesOf(data, selection);
+  if (devices.length > 1) {
+    list.push({ code: 'assumption.devices', args: { count: devices.length, devices: devices.join(', ') } });
+  }
   if (!coverage.streams) {
     list.push({ code: 'assumption.no-streams' });
   }
@@ -91,6 +95,15 @@ function assumptions(data: RankData, selection: Selection, step: number | undefi
     list.push({ code: 'assumption.mixed', args: { count: mixed } });
   }
   return list;
+}
+
+/** Devices that ran kernels of the window, in the order of their streams. */
+function devicesOf({ deviceEvents: events, streams }: RankData, selection: Selection): readonly number[] {
+  const used = new Uint8Array(streams.length);
+  eachRow(selection, (row) => {
+    used[events.stream[row]] |= isKernel(events.kind[row]) ? 1 : 0;
+  });
+  return [...new Set(streams.flatMap(({ device }, i) => used[i] === 0 || device === undefined ? [] : [device]))];
 }
 
 /** The profiler's own rows of step_trace_time for this step (all rows where no step is chosen); null when there are none. */

@@ -66,6 +66,7 @@ export function stepReports(data: RankData, only?: number, whole?: Selection): r
       name: step.name,
       startUs: microseconds(step.startNs),
       durationUs: microseconds(step.durationNs),
+      leadInUs: microseconds(unions.firstNs - step.startNs),
       kernels: countKernels(data, selection),
       ...laneFigures(data, selection, unions),
     }];

@@ -71,6 +71,8 @@ export const figureMessages: Readonly<Record<string, string>> = {
   'figure.topKernels': 'Kernels of one name and type together, by summed time.',
   'figureName.stepDurationUs': 'Step duration',
   'figure.stepDurationUs': 'Length of the step\'s range on the host; the device may still work on it afterwards.',
+  'figureName.leadInUs': 'Lead-in',
+  'figure.leadInUs': 'From the step\'s start on the host to the start of its first kernel; it is not part of the span.',
   'figureName.stepKernels': 'Kernels of the step',
   'figure.stepKernels': 'Kernels assigned to the step: launched inside its range where launches are known, else by the profiler\'s step number, else started inside it.',
 
@@ -80,6 +82,7 @@ export const figureMessages: Readonly<Record<string, string>> = {
   'assumption.step-profiler': 'The step is one the profiler marked; kernels belong to the step that launched them.',
   'assumption.step-optimizer': 'No step was marked, so steps were taken from the optimizer\'s calls.',
   'assumption.step-window': 'No step was marked, so the whole recording is taken as one step.',
+  'assumption.devices': 'The figures take {count} devices of this process together ({devices}): kernels on different devices overlap in busy times.',
   'assumption.no-streams': 'The file names no streams, so all kernels share one lane and the main stream\'s idle time is unknown.',
   'assumption.no-types': 'The file names no operator types, so families come from kernel names alone.',
   'assumption.no-copies': 'The file lists no copies, so time in which only a copy runs counts as free.',

@@ -137,6 +137,10 @@ describe('figures of the Ascend sets', () => {
           close(lanes.overlappedUs, cell('Overlapped'), 0.02, 'Overlapped');
           close((lanes.freeUs ?? NaN) + (lanes.exposedCopyUs ?? 0), cell('Free'), 0.03, 'Free');
           close(kernels.spanUs, cell('Stage') + cell('Bubble'), 0.25, 'Stage');
+          const { leadInUs } = rankReport(data, { label: '', step: index }).steps[0];
+          if (leadInUs !== null && leadInUs !== undefined && table.columns.includes('Preparing')) {
+            close(leadInUs, cell('Preparing'), 0.5, 'Preparing');
+          }
           checked++;
         }
       }

@@ -4,7 +4,7 @@
  */
 
 /**
- * Row numbers by start, unknown (NaN) starts last; ties by longer duration first where `durations` is given (unknown
+ * Row numbers by start, unknown (NaN) starts last and in file order; ties by longer duration first where `durations` is given (unknown
  * durations after known ones), else and then by row number. Undefined when the rows are in that order already.
  */
 export function orderByStart(starts: Float64Array, durations?: Float64Array): Uint32Array | undefined {

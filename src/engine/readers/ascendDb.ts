@@ -10,6 +10,7 @@ import { readFacts, readMemory, readRankIdentity } from './ascendDbContext';
 import { readDeviceTables, type DatabaseDevice } from './ascendDbDevice';
 import { readHostTables, type DatabaseHost } from './ascendDbHost';
 import { linkEvents, stepsOf, type LinkedEvents } from './ascendDbLinks';
+import { readCommunicationTasks } from './ascendDbTasks';
 import { reportShortSteps } from './ascendSteps';
 import type { ReaderContext } from './reader';
 import { bigintOf, DatabaseStrings, openDatabase, SqliteTables } from './sqliteTables';
@@ -37,6 +38,7 @@ export async function readAscendDb(context: ReaderContext, input: DatabaseInput)
     const linked = linkEvents(device, host, strings);
     const steps = stepsOf(tables, linked, strings, baseNs);
     reportShortSteps(problems, file, linked.deviceEvents, steps);
+    const tasks = readCommunicationTasks(tables, names, strings, linked.deviceEvents, baseNs);
     const identity = readRankIdentity(tables);
     const memory = readMemory(tables, names, baseNs);
     const facts = await readFacts(context, input.path, tables);
@@ -46,6 +48,7 @@ export async function readAscendDb(context: ReaderContext, input: DatabaseInput)
       backend: 'ascend', rank: identity.rank ?? input.rank, device: identity.device ?? onlyDevice(device), host: identity.host, baseNs, strings,
       ...linked, streams: device.streams.list, threads: host.threads, steps, coverage: coverageOf(linked, device, steps),
       detailSource: { kind: 'none' }, deviceDetailSource: { kind: 'none' }, memory, facts, ...analysis,
+      ...(tasks === undefined ? {} : { communicationTasks: tasks }),
     };
   } finally {
     database.close();

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Database } from 'node-sqlite3-wasm';
 import Papa from 'papaparse';
 import { rankReport } from '../../../src/engine/analysis/rankReport';
-import { DeviceFlag, EventKind, HostKind, type RankData } from '../../../src/engine/profile/columns';
+import { DeviceFlag, EventKind, HostKind, type CommunicationTasks, type RankData } from '../../../src/engine/profile/columns';
 import { Cancelled, ProblemList } from '../../../src/engine/profile/problems';
 import { readAscendDb } from '../../../src/engine/readers/ascendDb';
 import { readAnalysis } from '../../../src/engine/readers/ascendDbAnalysis';
@@ -203,6 +203,26 @@ describe('Ascend database', function () {
 
         it('says what it left out', () => {
           assert.deepEqual(problems.toArray().map(({ kind, count, where }) => [kind, count, where]), [['database-tasks-without-kernel', 13, `ascend_pytorch_profiler_${rank}.db`]]);
+        });
+
+        it('has the tasks inside collectives, as the planes of the trace', () => {
+          const trace = JSON.parse(readFileSync(path.join(textFolder, 'trace_view.json'), 'utf8')) as readonly { readonly ph: string; readonly pid: number; readonly tid: number; readonly name: string; readonly args?: Readonly<Record<string, unknown>> }[];
+          const planes = new Map(trace.flatMap((event) => (event.ph === 'M' && event.name === 'thread_name' ? [[`${event.pid} ${event.tid}`, String(event.args?.['name'])]] : [])));
+          const inText = trace.flatMap((event) => {
+            const plane = planes.get(`${event.pid} ${event.tid}`) ?? '';
+            return event.ph === 'X' && plane.startsWith('Plane') ? [[event.name, plane, event.args?.['transport type'], event.args?.['link type'], event.args?.['size(Byte)']].join('|')] : [];
+          });
+          const { strings, deviceEvents: d } = data;
+          const tasks: CommunicationTasks | undefined = data.communicationTasks;
+          assert.ok(tasks);
+          const ours = Array.from(tasks.name, (name, i) => [strings.get(name), strings.get(tasks.plane[i]), strings.get(tasks.transport[i]), strings.get(tasks.link[i]), tasks.bytes[i]].join('|'));
+          // Level0's trace keeps only the first plane.
+          assert.deepEqual(ours.filter((task) => level > 0 || task.includes('|Plane 0|')).sort(), [...inText].sort());
+          for (let i = 0; i < tasks.count; i++) {
+            const collective: number = tasks.collective[i];
+            assert.equal(d.kind[collective], EventKind.Communication);
+            assert.ok(tasks.startNs[i] >= d.startNs[collective] && tasks.startNs[i] <= d.startNs[collective] + d.durationNs[collective]);
+          }
         });
 
         it('measures the step as the profiler itself does', () => {

@@ -12,6 +12,7 @@ export interface Colour {
 
 export interface Theme {
   readonly families: readonly Colour[];
+  readonly isGap: readonly boolean[];
   readonly background: string;
   readonly foreground: string;
   readonly muted: string;
@@ -34,6 +35,7 @@ export function readTheme(families: readonly TimelineFamily[]): Theme {
   const size = style.fontSize === '' ? '13px' : style.fontSize;
   return {
     families: families.map(({ id }) => parse(themeColour(`fuselens-family-${id}`, FALLBACK))),
+    isGap: families.map(({ group }) => group === 'gap'),
     background: themeColour('editor-background'),
     foreground: themeColour('editor-foreground', 'foreground'),
     muted: highContrast ? themeColour('foreground') : themeColour('descriptionForeground', 'foreground'),

@@ -58,7 +58,7 @@ export class LaneLabels {
     const rows = lane.rows > 1 ? this.words.t('timeline.rows', { count: this.words.number(lane.rows) }) : '';
     const tip = [name, this.words.t('timeline.events', { count: this.words.number(lane.events) }), rows, lane.untimed > 0 ? this.words.t('timeline.untimed', { count: this.words.number(lane.untimed) }) : '', this.explain(lane)].filter((part) => part !== '').join(' · ');
     const fold = lane.rows > 1
-      ? this.action(lane, 'fold', folded ? 'chevron-right' : 'chevron-down', folded ? 'timeline.unfold' : 'timeline.fold', () => this.model.toggleFold(lane))
+      ? this.action(lane, 'fold', folded ? 'chevron-right' : 'chevron-down', folded ? 'timeline.unfold' : 'timeline.fold', () => this.model.toggleFold(lane.id))
       : h('span', { class: 'lane-no-fold' });
     const element = h('div', { class: `lane-label${lane.id === this.model.focusLane ? ' focused' : ''}`, style: `top:${top}px;height:${Math.max(height, 15)}px;line-height:${Math.max(15, folded ? height : rowHeight)}px`, 'data-lane': lane.id, 'data-tip': tip },
       fold, h('span', { class: 'lane-name' }, name), rows === '' ? undefined : h('span', { class: 'lane-rows', 'aria-label': rows }, `×${lane.rows}`),

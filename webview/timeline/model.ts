@@ -88,9 +88,12 @@ export class TimelineModel {
     return this.folds.get(lane.id) ?? lane.rows > OPEN_ROWS;
   }
 
-  toggleFold(lane: TimelineLane): void {
-    this.folds.set(lane.id, !this.isFolded(lane));
-    this.changed();
+  toggleFold(id: string): void {
+    const lane = this.lane(id);
+    if (lane !== undefined && lane.rows > 1) {
+      this.folds.set(id, !this.isFolded(lane));
+      this.changed();
+    }
   }
 
   togglePin(id: string): void {
@@ -102,6 +105,11 @@ export class TimelineModel {
     if (!this.hiddenLanes.delete(id)) {
       this.hiddenLanes.add(id);
     }
+    this.changed();
+  }
+
+  showAllLanes(): void {
+    this.hiddenLanes.clear();
     this.changed();
   }
 

@@ -6,7 +6,7 @@ import { Lines } from './lines';
 import type { TimelineModel, Viewport } from './model';
 import { RowPainter } from './rowPainter';
 import type { Surface } from './surface';
-import { WindowStore } from './windows';
+import { WindowStore, type WindowWish } from './windows';
 
 export const STRIP_LANES = ['compute', 'communication', 'other', 'compute-idle', 'free'];
 const AXIS = 16;
@@ -23,9 +23,9 @@ export class OverviewStrip {
     private readonly surface: Surface,
     private readonly model: TimelineModel,
     private readonly words: Words,
-    fetchWindow: (lanes: { id: string; from: number; to: number }[], range: Viewport, pixels: number, hiddenFamilies: readonly number[], signal: AbortSignal) => Promise<TimelineWindow>,
+    fetchWindow: (wish: WindowWish, signal: AbortSignal) => Promise<TimelineWindow>,
   ) {
-    this.store = new WindowStore((wish, _id, signal) => fetchWindow([...wish.lanes], { from: wish.startNs, to: wish.endNs }, wish.pixels, wish.hiddenFamilies, signal), model.changed, () => undefined);
+    this.store = new WindowStore((wish, _id, signal) => fetchWindow(wish, signal), model.changed, () => undefined);
     this.painter = new RowPainter(model, this.store);
     this.listen();
   }

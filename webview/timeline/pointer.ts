@@ -21,11 +21,19 @@ type Drag =
   | { readonly kind: 'area'; readonly time: number; readonly y: number; moved: boolean };
 
 /** Mouse, pen and touch on the lanes. */
-export class Pointer {
+export function connectPointer(canvas: HTMLCanvasElement, main: MainCanvas, model: TimelineModel, windows: WindowStore, actions: PointerActions): void {
+  const pointer = new Pointer(canvas, main, model, windows, actions);
+  pointer.listen();
+}
+
+class Pointer {
   private drag: Drag | undefined;
   private wheelTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly main: MainCanvas, private readonly model: TimelineModel, private readonly windows: WindowStore, private readonly actions: PointerActions) {
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly main: MainCanvas, private readonly model: TimelineModel, private readonly windows: WindowStore, private readonly actions: PointerActions) {}
+
+  listen(): void {
+    const { canvas, actions } = this;
     canvas.addEventListener('pointerdown', (event) => this.down(event));
     canvas.addEventListener('pointermove', (event) => this.move(event));
     canvas.addEventListener('pointerup', (event) => this.up(event));
@@ -42,7 +50,7 @@ export class Pointer {
     canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
   }
 
-  hit(x: number, y: number): Hit | undefined {
+  private hit(x: number, y: number): Hit | undefined {
     return hitTest(this.model, this.windows, this.main.geometry, x, y, this.main.width, this.main.height);
   }
 

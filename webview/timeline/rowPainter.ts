@@ -11,7 +11,9 @@ export interface Scale {
   readonly width: number;
 }
 
-const FAINTEST = 64;
+/** A bin with next to nothing in it is still seen; idle time only just, or a thousand launch gaps would look like idleness. */
+const FAINTEST = 48;
+const FAINTEST_GAP = 18;
 
 /**
  * Paints a row as one line of pixels, which the canvas then stretches to the row's height. The work is bounded by pixels
@@ -122,6 +124,7 @@ export class RowPainter {
 
 /** Alpha by busy share; it sits in the top byte, so that the larger number is the busier pixel. */
 function shade(theme: Theme, family: number, share: number): number {
-  const alpha = FAINTEST + Math.round(((255 - FAINTEST) * share) / 255);
+  const least = theme.isGap[family] ? FAINTEST_GAP : FAINTEST;
+  const alpha = least + Math.round(((255 - least) * share) / 255);
   return ((alpha << 24) | theme.families[family].packed) >>> 0;
 }

@@ -93,7 +93,8 @@ export function assignSteps(device: DeviceEvents, host: HostEvents, steps: reado
   }
 }
 
-function stepAt(starts: Float64Array, ends: Float64Array, time: number): number {
+/** Index of the range that holds `time`, -1 when none does (or time is NaN); `starts` ascend. */
+export function stepAt(starts: Float64Array, ends: Float64Array, time: number): number {
   let low = 0;
   let high = starts.length;
   while (low < high) {

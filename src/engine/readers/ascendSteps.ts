@@ -1,6 +1,6 @@
 /** Steps of an Ascend rank: the `Step Id` column, the `ProfilerStep#N` ranges of the host, or what else tells them. */
-import { assignSteps, findSteps } from '../links/steps';
-import type { DeviceEvents, HostEvents, StepInfo, StringTableLike } from '../profile/columns';
+import { assignSteps, findSteps, stepAt } from '../links/steps';
+import { EventKind, type DeviceEvents, type HostEvents, type StepInfo, type StringTableLike } from '../profile/columns';
 import type { ProblemList } from '../profile/problems';
 
 /** The steps in order; rewrites `events.step`, which pointed into `numbers`, to point into them. */
@@ -19,7 +19,22 @@ export function stepsOf(events: DeviceEvents, numbers: readonly number[], host: 
   for (let row = 0; row < events.count; row++) {
     events.step[row] = events.step[row] < 0 ? -1 : position[events.step[row]];
   }
+  assignCopies(events, host, steps);
   return steps;
+}
+
+/** The kernel table numbers kernels only. A copy belongs to the step that launched it, else to the one it starts in. */
+function assignCopies(events: DeviceEvents, host: HostEvents, steps: readonly StepInfo[]): void {
+  const placed = steps.map((step, index) => ({ step, index })).filter(({ step }) => !Number.isNaN(step.startNs)).sort((a, b) => a.step.startNs - b.step.startNs);
+  const starts = Float64Array.from(placed, ({ step }) => step.startNs);
+  const ends = Float64Array.from(placed, ({ step }) => step.startNs + step.durationNs);
+  for (let row = 0; row < events.count; row++) {
+    if (events.step[row] < 0 && (events.kind[row] === EventKind.Copy || events.kind[row] === EventKind.Set)) {
+      const launch = events.launch[row];
+      const at = stepAt(starts, ends, launch >= 0 ? host.startNs[launch] : events.startNs[row]);
+      events.step[row] = at < 0 ? -1 : placed[at].index;
+    }
+  }
 }
 
 /** Below this share of the usual number of kernels a border step is incomplete for sure, not just uneven. */

@@ -37,7 +37,7 @@ const entries = [
   { out: 'dist/extension.js', source: 'src/extension.ts', options: node },
   { out: 'dist/worker.js', source: 'src/node/workerMain.ts', options: node },
   { out: 'dist/cli.js', source: 'src/cli/main.ts', options: { ...node, banner: { js: '#!/usr/bin/env node' } } },
-  ...['overview', 'timeline'].map(name => ({ out: `dist/webview/${name}.js`, source: `webview/${name}/main.ts`, options: browser })),
+  ...['overview', 'timeline', 'fingerprints'].map(name => ({ out: `dist/webview/${name}.js`, source: `webview/${name}/main.ts`, options: browser })),
 ];
 
 /** Files that the bundles open at run time. */

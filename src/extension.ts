@@ -6,6 +6,8 @@ import type { ExtensionApi } from './host/api';
 import type { CommandContext } from './host/commands/context';
 import { askAndOpen, openOnStart, openPath } from './host/commands/openProfile';
 import { registerCommands } from './host/commands/register';
+import { sourceFolders } from './host/editor/evidence';
+import { registerEditor } from './host/editor/register';
 import { openSource } from './host/openSource';
 import { ProfileStore } from './host/profileStore';
 import { engineStarter, reloadOnRules } from './host/startEngine';
@@ -18,9 +20,10 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const store = new ProfileStore(engineStarter(path.join(extensionPath, 'dist', 'worker.js'), globalStorageUri.fsPath), { workspace: workspaceState, global: globalState });
   const tree = new ProfilesTree(store);
   const latency = { ms: 0 };
-  const tabs = new ViewTabs(store, { extensionUri, latency, openSource, openOther: () => void askAndOpen(commands) });
+  const tabs = new ViewTabs(store, { extensionUri, latency, openSource, sources: sourceFolders, openOther: () => void askAndOpen(commands) });
   const commands: CommandContext = { store, tabs, tree, extensionPath, globalStorage: globalStorageUri };
-  context.subscriptions.push(store, tree, tabs, activeProfileItem(store), registerCommands(commands), reloadOnRules(store));
+  const editor = registerEditor(store, tabs, extensionUri);
+  context.subscriptions.push(store, tree, tabs, activeProfileItem(store), registerCommands(commands), reloadOnRules(store), editor.disposable);
   void openOnStart(commands);
   return {
     activationMs: performance.now() - started,
@@ -35,6 +38,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     tree: { children: (node) => tree.getChildren(node), item: (node) => tree.getTreeItem(node) },
     views: () => tabs.states(),
     latency,
+    evidence: async () => (await editor.evidence.compute())?.data,
   };
 }
 

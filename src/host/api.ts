@@ -1,3 +1,4 @@
+import type { FingerprintData } from '../protocol/fingerprints';
 import type * as vscode from 'vscode';
 import type { RankSummary } from '../protocol/engine';
 import type { ViewState } from '../protocol/webview';
@@ -28,4 +29,6 @@ export interface ExtensionApi {
   views(): readonly ViewState[];
   /** Round trip added between host and views, to see how they fare over a slow connection. */
   readonly latency: { ms: number };
+  /** Chains of the active profile and their lines, computed now; undefined when no profile is open. */
+  evidence(): Promise<FingerprintData | undefined>;
 }

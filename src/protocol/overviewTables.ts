@@ -21,7 +21,7 @@ export interface FigureColumn {
   readonly figure?: string;
 }
 
-export type TableId = 'figures' | 'decomposition' | 'families' | 'kernels' | 'streams' | 'steps' | 'profiler-step-trace';
+export type TableId = 'figures' | 'decomposition' | 'families' | 'kernels' | 'streams' | 'steps' | 'profiler-step-trace' | 'fingerprints';
 
 export interface FigureTable {
   readonly id: TableId;

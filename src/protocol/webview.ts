@@ -5,7 +5,9 @@
  */
 import type { EngineMethod, EngineProgress, ProfileSummary } from './engine';
 
-export type ViewKind = 'overview' | 'timeline';
+export type ViewKind = 'overview' | 'timeline' | 'fingerprints';
+
+export const VIEW_KINDS: readonly ViewKind[] = ['overview', 'timeline', 'fingerprints'];
 
 /** What a view remembers while hidden and over a restart of the editor: at most 16 KB as JSON. */
 export interface ViewState {

@@ -1,12 +1,13 @@
 import '../shared/view.css';
+import '../shared/page.css';
 import './overview.css';
 import { Bridge } from '../shared/bridge';
 import { showOwnErrors } from '../shared/pages';
 import { installTooltips } from '../shared/tooltip';
-import { OverviewView } from './overviewView';
+import { overviewView } from './overviewView';
 
 installTooltips();
 const root = document.createElement('main');
 document.body.append(root);
 showOwnErrors(root);
-new OverviewView(root, new Bridge()).start();
+overviewView(root, new Bridge()).start();

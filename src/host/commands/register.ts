@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   openSampleProfile: (context) => openSample(context),
   showOverview: (context, argument) => showView(context, 'overview', argument),
   showTimeline: (context, argument) => showView(context, 'timeline', argument),
+  showFingerprints: (context, argument) => showView(context, 'fingerprints', argument),
   setActiveProfile,
   closeProfile: async (context, argument) => {
     const subject = await requireSubject(context, argument);

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import type { FingerprintEntry, FingerprintSourceEntry, LineCost } from '../../protocol/fingerprints';
 import type { Evidence } from './evidence';
 

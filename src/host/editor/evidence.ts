@@ -119,7 +119,7 @@ export class EvidenceStore implements vscode.Disposable {
 }
 
 /** Workspace folders, and those the user added. */
-function sourceFolders(): readonly string[] {
+export function sourceFolders(): readonly string[] {
   const added = vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('source.folders', []);
   return [...(vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file' || uri.scheme === 'vscode-remote').map(({ uri }) => uri.fsPath), ...added];
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { EngineParams, EngineProgress } from '../../protocol/engine';
-import { VIEW_STATE_LIMIT, type FromWebview, type NavigateTarget, type ToWebview, type ViewKind, type ViewMethod, type ViewState } from '../../protocol/webview';
+import { VIEW_KINDS, VIEW_STATE_LIMIT, type FromWebview, type NavigateTarget, type ToWebview, type ViewKind, type ViewMethod, type ViewState } from '../../protocol/webview';
 import { isCrash, type Profile } from '../profile';
 import { codeOf, isCancelled, sentenceOf } from '../sentences';
 import { viewHtml } from './viewHtml';
@@ -13,6 +13,8 @@ export interface ViewServices {
   readonly show: (profile: Profile, view: ViewKind, target: NavigateTarget) => void;
   readonly openSource: (file: string, line: number) => Promise<void>;
   readonly openOther: () => void;
+  /** Folders with the user's source. */
+  readonly sources: () => readonly string[];
 }
 
 /** Id of the opening among the running calls; calls of the webview count from 1. */
@@ -141,7 +143,7 @@ export class ProfileView implements vscode.Disposable {
     const progress = (value: EngineProgress): void => this.post({ kind: 'progress', id, progress: value });
     try {
       // The webview's own types guarantee the params of each method; the engine checks what it reads.
-      const result = await this.profile.call(method, params as EngineParams<typeof method>, { signal: abort.signal, progress });
+      const result = await this.profile.call(method, this.withSources(method, params) as EngineParams<typeof method>, { signal: abort.signal, progress });
       this.post({ kind: 'reply', id, result });
     } catch (error) {
       const message = isCancelled(error) ? vscode.l10n.t('Cancelled.') : sentenceOf(error);
@@ -149,6 +151,11 @@ export class ProfileView implements vscode.Disposable {
     } finally {
       this.running.delete(id);
     }
+  }
+
+  /** A view knows no folders: chains are located in the workspace's code, which the host adds. */
+  private withSources(method: ViewMethod, params: unknown): unknown {
+    return method === 'fingerprints' ? { ...(params as object), sources: this.services.sources() } : params;
   }
 
   private noteCrash(): void {
@@ -191,7 +198,7 @@ export class ProfileView implements vscode.Disposable {
 /** A view state as saved by a webview, or undefined when it is something else (an older version, another extension's). */
 export function asViewState(value: unknown): ViewState | undefined {
   const state = value as Partial<ViewState> | undefined | null;
-  const valid = typeof state === 'object' && state !== null && state.version === 1 && typeof state.path === 'string' && (state.view === 'overview' || state.view === 'timeline');
+  const valid = typeof state === 'object' && state !== null && state.version === 1 && typeof state.path === 'string' && VIEW_KINDS.some((kind) => kind === state.view);
   return valid ? (state as ViewState) : undefined;
 }
 

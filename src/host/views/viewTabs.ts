@@ -144,8 +144,13 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
   }
 }
 
-const titleOf = (profile: Profile, view: ViewKind): string =>
-  view === 'overview' ? vscode.l10n.t('{0}: Overview', profile.name) : vscode.l10n.t('{0}: Timeline', profile.name);
+function titleOf(profile: Profile, view: ViewKind): string {
+  switch (view) {
+    case 'overview': return vscode.l10n.t('{0}: Overview', profile.name);
+    case 'timeline': return vscode.l10n.t('{0}: Timeline', profile.name);
+    case 'fingerprints': return vscode.l10n.t('{0}: Fingerprints', profile.name);
+  }
+}
 
 function initialState(profile: Profile, view: ViewKind): ViewState {
   const rank = profile.defaultRank()?.id;

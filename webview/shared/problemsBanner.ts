@@ -1,8 +1,8 @@
 import type { Problem } from '../../src/protocol/engine';
 import { withinProfile } from '../../src/protocol/problemPlace';
 import { renderProblem } from '../../src/protocol/text';
-import { h, icon } from '../shared/dom';
-import type { Words } from '../shared/words';
+import { h, icon } from './dom';
+import type { Words } from './words';
 
 /** Everything odd about the files, with what it does to the figures; open at once when something is plainly wrong. */
 export function problemsBanner(problems: readonly Problem[], profilePath: string, words: Words): HTMLElement | undefined {

@@ -1,8 +1,8 @@
 import type { ProfileSummary, RankSummary } from '../../src/protocol/engine';
 import { groupNames } from '../../src/protocol/groupNames';
-import { button, dropdown } from '../shared/controls';
-import { h } from '../shared/dom';
-import type { Words } from '../shared/words';
+import { button, dropdown } from './controls';
+import { h } from './dom';
+import type { Words } from './words';
 
 export interface HeaderOptions {
   readonly profile: ProfileSummary;
@@ -11,7 +11,8 @@ export interface HeaderOptions {
   readonly words: Words;
   readonly onRank: (id: string) => void;
   readonly onStep: (step: number | undefined) => void;
-  readonly onTimeline: () => void;
+  /** Ways on from here, the most wanted first. */
+  readonly actions: readonly { readonly label: string; readonly icon: string; readonly run: () => void }[];
 }
 
 const WHOLE = 'whole';
@@ -26,7 +27,7 @@ export function rankName(rank: RankSummary, profile: ProfileSummary, words: Word
 }
 
 /** Name of the profile, and which rank and step of it is shown. */
-export function overviewHeader({ profile, rank, step, words, onRank, onStep, onTimeline }: HeaderOptions): HTMLElement {
+export function rankHeader({ profile, rank, step, words, onRank, onStep, actions }: HeaderOptions): HTMLElement {
   const steps = (rank.loaded?.steps ?? []).filter(({ source }) => source !== 'window');
   const backend = rank.loaded?.backend ?? profile.backend ?? '';
   const { device, host } = rank.loaded ?? {};
@@ -40,5 +41,5 @@ export function overviewHeader({ profile, rank, step, words, onRank, onStep, onT
       steps.length === 0 ? undefined : dropdown(words.t('view.step'), [
         { value: WHOLE, label: words.t('view.wholeRecording') }, ...steps.map(({ index, name }) => ({ value: String(index), label: name })),
       ], step === undefined ? WHOLE : String(step), (value) => onStep(value === WHOLE ? undefined : Number(value))),
-      button({ label: words.t('view.showTimeline'), icon: 'pulse', look: 'primary', onClick: onTimeline })));
+      actions.map(({ label, icon, run }, i) => button({ label, icon, look: i === 0 ? 'primary' : 'secondary', onClick: run }))));
 }

@@ -1,8 +1,8 @@
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { EngineSession, type LoadedRank } from '../engine/session';
 import type { ProfileSummary, RankSummary } from '../protocol/engine';
 import { engineEnvironment } from '../node/environment';
+import { defaultCacheFolder } from '../node/settings';
 import { UsageError, type CommandContext } from './io';
 import { progressLine, type ProgressLine } from './progress';
 
@@ -18,7 +18,8 @@ export interface OpenProfile {
 /** Opens a profile in this process; columns are cached under the user's cache folder, never beside the profile. */
 export async function openProfile(context: CommandContext, profile: string, options: { readonly cache: boolean; readonly prefer?: 'text' | 'db' }): Promise<OpenProfile> {
   const { io } = context;
-  const session = new EngineSession(engineEnvironment(options.cache ? { cacheFolder: cacheFolder(io.environment), cacheLimitBytes: CACHE_LIMIT } : {}));
+  const cacheFolder = options.cache ? defaultCacheFolder(io.environment) : undefined;
+  const session = new EngineSession(engineEnvironment(cacheFolder === undefined ? {} : { cacheFolder, cacheLimitBytes: CACHE_LIMIT }));
   const progress = progressLine(context);
   try {
     const callOptions = { signal: io.signal, progress: progress.report };
@@ -27,11 +28,6 @@ export async function openProfile(context: CommandContext, profile: string, opti
   } finally {
     progress.clear();
   }
-}
-
-function cacheFolder(environment: Readonly<Record<string, string | undefined>>): string {
-  const base = environment.XDG_CACHE_HOME;
-  return path.join(base === undefined || base === '' ? path.join(homedir(), '.cache') : base, 'fuselens');
 }
 
 /** The ranks a `--rank` names, by number, label or id; all readable ones without it. */

@@ -168,6 +168,25 @@ def framed(frame):
     return f'{path.split(MODEL_CODE)[-1]}|{function}|{first}|{last}'
 
 
+def with_device_dropout(rows):
+    """The CPU draws a mask, scales it and multiplies; an NPU draws bits and applies them in one kernel."""
+    done, scale, apply = [], None, None
+    for row in rows:
+        (name, kind), frames, side = row[0], row[3], row[4]
+        place = frames[:1]
+        if kind == 'Bernoulli':
+            done.append((('aclnnDropoutGenMaskV2_DSAGenBitMask_DSAGenBitMask', 'DSAGenBitMask'),) + row[1:])
+            scale, apply = place, None
+        elif scale is not None and scale == place and kind == 'RealDiv':
+            scale, apply = None, place
+        elif apply is not None and apply == place and kind == 'Mul':
+            done.append((('aclnnDropoutDoMask_DropoutDoMaskAiCore_DropOutDoMask', 'DropOutDoMask'),) + row[1:])
+            apply = None
+        else:
+            done.append(row)
+    return done
+
+
 def with_fused_norms(rows):
     """Rows where what a norm class launches is one kernel, as in a run with a patched norm."""
     fused, before = [], None
@@ -239,7 +258,7 @@ def main():
     torch.set_num_threads(1)
     for family in options.families.split(','):
         try:
-            rows = run(family, options)
+            rows = with_device_dropout(run(family, options))
             write(with_fused_norms(rows) if options.fused_norms else rows, os.path.join(options.out, family), options)
             print(f'{family}: {len(rows)} kernels', flush=True)
         except Exception as error:  # A family this version cannot run tiny: reported, the others go on.

@@ -3,7 +3,7 @@
  * is counted, so that a wrong source shows as a high cost, not as a slightly lower score.
  */
 import type { Automaton } from './automaton';
-import { FUSED_HOLE, HOLE } from './automaton';
+import { FUSED_HOLE, HOLE, MASK_HOLE } from './automaton';
 
 export interface Alignment {
   /** For each token the state that consumed it, -1 when none explains it. */
@@ -27,6 +27,8 @@ export interface AlignOptions {
   readonly count?: Float32Array;
   /** Token ids of fused and unknown kernels, for the holes that take only those. */
   readonly fused?: Uint8Array;
+  /** Token ids that mask building launches. */
+  readonly mask?: Uint8Array;
   /** Tokens before the first and after the last state cost this fraction: a window is rarely cut at a call. */
   readonly edge?: number;
 }
@@ -55,12 +57,13 @@ export function align(tokens: Uint16Array, automaton: Automaton, options: AlignO
     const wanted = tokens[i - 1];
     const insert = options.insert[wanted] ?? 1;
     const isFused = options.fused?.[wanted] === 1;
+    const isMask = options.mask?.[wanted] === 1;
     const row = i * size;
     for (let state = 0; state < size; state++) {
       let best = previous[state] + (state === 0 ? insert * edge : insert);
       let how = KIND_INSERT;
       const takes = token[state];
-      if (takes === wanted || takes === HOLE || (takes === FUSED_HOLE && isFused)) {
+      if (takes === wanted || takes === HOLE || (takes === FUSED_HOLE && isFused) || (takes === MASK_HOLE && isMask)) {
         const price = takes === wanted ? 0 : (isFused ? 0.2 : 1) * share[state] * insert;
         if (takes !== wanted && previous[state] + price < best) {
           best = previous[state] + price;
@@ -153,7 +156,7 @@ function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOpti
     }
     states[i] = state;
     if (token[state] < 0) {
-      inHoles += options.fused?.[tokens[i]] === 1 ? 0 : weight;
+      inHoles += token[state] === MASK_HOLE || options.fused?.[tokens[i]] === 1 ? 0 : weight;
       holeCost += share[state] * weight;
     }
     if (how >> 2 !== SELF) {

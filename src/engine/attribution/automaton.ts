@@ -32,13 +32,19 @@ export const HOLE = -2;
 /** A hole that only fused and unknown kernels fill (a kernel from a hub, a Triton kernel). */
 export const FUSED_HOLE = -3;
 
+/** A hole for what builds masks and positions: integer and element-wise kernels. */
+export const MASK_HOLE = -4;
+const MASK_SHARE = 0.05;
+/** Operators that mask and position code launches. */
+export const MASK_OPERATORS: ReadonlySet<string> = new Set(['', 'add', 'adds', 'sub', 'subs', 'rsubs', 'mul', 'muls', 'cat', 'stack', 'compare', 'logical', 'where', 'fill', 'arange', 'cumsum', 'index', 'indexPut', 'cast', 'copy', 'triu', 'maskedFill', 'any', 'max', 'floor', 'fmod', 'abs', 'clamp', 'neg', 'gather', 'pad', 'repeat', 'sum']);
+
 /** What a kernel inside a hole costs: one of a known operator rarely belongs there. */
 const HOLE_SHARE = 0.5;
 /** Expert implementations that are not indexed run many known operators. */
 const EXPERTS_SHARE = 0.15;
 
 /** Operators whose kernels come and go: no-op casts, copies by strides, masks built elsewhere. */
-const LIGHT: Readonly<Record<string, number>> = { cast: 0.1, copy: 0.1, fill: 0.1, dropout: 0.05, compare: 0.25, logical: 0.25, arange: 0.15, where: 0.4, hostRead: 0, index: 0.5, triu: 0.3, clamp: 0.5, any: 0.3, maskedFill: 0.4, stack: 0.4, random: 0.2, oneHot: 0.2, bincount: 0.3, sort: 0.5, scatter: 0.4, pad: 0.3, floor: 0.3, fmod: 0.3, cumsum: 0.5, nonzero: 0.4, gather: 0.5, repeat: 0.1, sign: 0.3, max: 0.4 };
+const LIGHT: Readonly<Record<string, number>> = { cast: 0.1, copy: 0.1, fill: 0.1, dropout: 0.05, dropoutMask: 0.02, compare: 0.25, logical: 0.25, arange: 0.15, where: 0.4, hostRead: 0, index: 0.5, triu: 0.3, clamp: 0.5, any: 0.3, maskedFill: 0.4, stack: 0.4, random: 0.2, oneHot: 0.2, bincount: 0.3, sort: 0.5, scatter: 0.4, pad: 0.3, floor: 0.3, fmod: 0.3, cumsum: 0.5, nonzero: 0.4, gather: 0.5, repeat: 0.1, sign: 0.3, max: 0.4 };
 /** Operators that never vanish. */
 const HEAVY: Readonly<Record<string, number>> = { matmul: 2, attention: 2, conv: 1.5, softmax: 1.5, indexSelect: 1 };
 
@@ -46,6 +52,9 @@ export const operatorWeight = (op: string): number => LIGHT[op] ?? HEAVY[op] ?? 
 
 /** What counts when we say how much stays unexplained: weighty operators only. A kernel no row knows counts a little. */
 export const countWeight = (op: string): number => (op === '' || op.startsWith('fused.') ? 0.3 : operatorWeight(op) < 0.6 ? 0 : operatorWeight(op));
+
+/** Token and share of a hole by its mode. */
+const HOLES: Readonly<Record<string, readonly [number, number]>> = { '': [HOLE, HOLE_SHARE], fused: [FUSED_HOLE, 0], experts: [HOLE, EXPERTS_SHARE], mask: [MASK_HOLE, MASK_SHARE] };
 
 export interface AutomatonOptions {
   readonly cuda: boolean;
@@ -133,8 +142,9 @@ class Builder {
       }
     }
     if (op === 'hole') {
-      this.last = this.state(attributes.mode === 'fused' ? FUSED_HOLE : HOLE, node, [this.last], 0);
-      this.share[this.last] = attributes.mode === 'fused' ? 0 : attributes.mode === 'experts' ? EXPERTS_SHARE : HOLE_SHARE;
+      const [hole, share] = HOLES[attributes.mode ?? ''] ?? HOLES[''];
+      this.last = this.state(hole, node, [this.last], 0);
+      this.share[this.last] = share;
     } else {
       const seenAs = canonicalOperator(this.options.cuda ? onCuda(op) : op);
       this.last = this.state(this.names.id(seenAs), node, [this.last], operatorWeight(seenAs), countWeight(seenAs));

@@ -2,7 +2,7 @@
 import type { TokenNames } from '../chains/kernelSequence';
 import type { LoweredForm } from '../fusions/matchGraph';
 import { align, MAX_CELLS, type Alignment } from './align';
-import { countWeight, operatorWeight, type Automaton } from './automaton';
+import { countWeight, MASK_OPERATORS, operatorWeight, type Automaton } from './automaton';
 import { automatonFor, type Candidate } from './candidates';
 
 export interface Ranked {
@@ -21,6 +21,7 @@ export interface TokenWeights {
   readonly insert: Float32Array;
   readonly count: Float32Array;
   readonly fused: Uint8Array;
+  readonly mask: Uint8Array;
 }
 
 export function tokenWeights(names: TokenNames): TokenWeights {
@@ -30,6 +31,7 @@ export function tokenWeights(names: TokenNames): TokenWeights {
     insert: Float32Array.from(names.names, (name) => (isFused(name) ? 0.3 : operatorWeight(name))),
     count: Float32Array.from(names.names, countWeight),
     fused: Uint8Array.from(names.names, (name) => (isFused(name) ? 1 : 0)),
+    mask: Uint8Array.from(names.names, (name) => (MASK_OPERATORS.has(name) ? 1 : 0)),
   };
 }
 

@@ -120,6 +120,12 @@ export const OPERATORS: readonly OperatorRow[] = [
   { op: 'oneHot', type: /^OneHot$/ },
   { op: 'compare', type: /^(Equal|NotEqual|Greater|GreaterEqual|Less|LessEqual|IsNan|IsInf|IsFinite)$/, cuda: /Compare(Eq|Ne|Lt|Gt|Le|Ge)?Functor|compare_scalar_kernel|compare_kernel|isfinite|isnan/ },
   { op: 'logical', type: /^(Logical\w+|Bitwise\w+)$/, cuda: /logical_(and|or|not|xor)|bitwise_|BitwiseAnd|BitwiseOr/ },
+  { op: 'floor', type: /^(FloorDiv|Floor|Ceil|Round)$/, cuda: /floor_kernel|ceil_kernel|round_kernel|div_floor|div_trunc/ },
+  { op: 'fmod', type: /^(FloorMod|Mod)$/, cuda: /remainder_kernel|fmod_kernel/ },
+  { op: 'solveTriangular', type: /^MatrixTriangularSolve$/, cuda: /trsm/ },
+  { op: 'cumprod', type: /^Cumprod$/ },
+  { op: 'sign', type: /^Sign$/, cuda: /sign_kernel/ },
+  { op: 'logsigmoid', type: /^LogSigmoid\w*$/, cuda: /log_sigmoid/ },
   { op: 'triu', type: /^(Triu|Tril)$/, cuda: /triu_tril_kernel/ },
   { op: 'arange', type: /^Range$/, cuda: /arange_cuda_out|elementwise_kernel_with_index/ },
 
@@ -130,6 +136,7 @@ export const OPERATORS: readonly OperatorRow[] = [
   { op: 'conv', type: /^(Conv[123]D\w*|DepthwiseConv\w*)$/, cuda: /conv|winograd|implicit_convolve|im2col/i },
 
   // Dropout.
+  { op: 'random', type: /^(Bernoulli|StatelessRandom\w*|DSARandom\w*|StatelessBernoulli\w*)$/, cuda: /distribution_(elementwise|nullary)|bernoulli/ },
   { op: 'dropoutMask', type: /^(DSAGenBitMask|StatelessDropOutGenMask|DropOutGenMask\w*)$/ },
   { op: 'dropout', type: /^DropOutDoMask\w*$/, cuda: /fused_dropout_kernel|masked_scale_kernel/ },
 
@@ -140,7 +147,7 @@ export const OPERATORS: readonly OperatorRow[] = [
   { op: 'fill', api: /^(Zero|One|FillScalar|FillTensor)$/, type: /^(ZerosLike|OnesLike|Fill|Fills)$/, cuda: /FillFunctor/ },
   { op: 'memset', type: /^(MemSet|AtomicAddrClean)$/i, cuda: /^Memset/i },
   { op: 'cast', api: /^Cast$/, type: /^Cast$/, cuda: /float(16|8)?\w*_copy_kernel_cuda|LoadWithCast<1>|bfloat16tofloat32|float16tofloat32/ },
-  { op: 'copy', api: /^(Copy|Contiguous)$/, type: /^(TensorMove|Transpose|ViewCopy|Slice|StridedSlice\w*|AsStrided|BroadcastTo|Expand|Tile|Identity|TransData|Reshape|SplitV?D?|Split\w*)$/, cuda: /direct_copy_kernel|batched_transpose|nchwToNhwc|nhwcToNchw|^Memcpy/ },
+  { op: 'copy', api: /^(Copy|Contiguous)$/, type: /^(TensorMove|Transpose|ViewCopy|Slice|StridedSlice\w*|AsStrided|BroadcastTo|Expand|Tile|Identity|TransData|Reshape|SplitV?D?|Split\w*|ReverseV2|Roll)$/, cuda: /direct_copy_kernel|batched_transpose|nchwToNhwc|nhwcToNchw|^Memcpy/ },
   { op: 'communication', type: /^(hcom_\w+|Hcom\w+|Hccl\w+|allreduce\w*)$/i, cuda: /nccl|rccl/i },
 ];
 

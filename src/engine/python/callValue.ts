@@ -3,13 +3,16 @@ import type { Span } from './ast';
 import { attribute, arithmetic, dtypeOf } from './evaluate';
 import { ACTIVATIONS, LIBRARY_CALLS, LIBRARY_MODULES, type LibraryCall } from './libraryCalls';
 import { bindParameters, MAX_CALL_DEPTH, merge, type Lowering } from './lowering';
-import { decoratedForward, either, fusedKernels, knownFunction, knownMethod, libraryBase, mayBeKernel } from './modelLibraryCalls';
+import { buildsMask, decoratedForward, either, fusedKernels, knownFunction, knownMethod, libraryBase, maskKernels, mayBeKernel } from './modelLibraryCalls';
 import type { NodeAttributes } from './operatorGraph';
 import { NONE, nodesOf, UNKNOWN, unknownNumber, type CallArguments, type FunctionValue, type Value } from './values';
 
 export function callValue(lowering: Lowering, callee: Value, args: CallArguments, span: Span): Value {
   switch (callee.kind) {
     case 'function':
+      if (buildsMask(callee.name) && lowering.graph.muted === 0) {
+        return either(lowering, [() => follow(lowering, callee, args, span), () => maskKernels(lowering, args, span)], span);
+      }
       return mayBeKernel(callee.definition?.decorators ?? []) && lowering.graph.muted === 0
         ? either(lowering, [() => follow(lowering, callee, args, span), () => fusedKernels(lowering, `kernel for ${callee.name}`, args, span)], span)
         : follow(lowering, callee, args, span);
@@ -211,6 +214,9 @@ function external(lowering: Lowering, path: string, args: CallArguments, span: S
   const library = isLibrary ? LIBRARY_CALLS.get(last) : undefined;
   if (library !== undefined) {
     return libraryCall(lowering, library, last, args, span, last.endsWith('_'));
+  }
+  if (buildsMask(last)) {
+    return maskKernels(lowering, args, span);
   }
   const model = knownFunction(lowering, last, args, span);
   if (model !== undefined) {

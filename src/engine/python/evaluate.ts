@@ -139,7 +139,12 @@ export function attribute(lowering: Lowering, object: Value, wanted: string, spa
     }
     case 'dictionary':
       return object.entries.get(wanted) ?? (/^(get|pop|items|keys|values|update|copy|setdefault)$/.test(wanted) ? { kind: 'bound', receiver: object, name: wanted } : object.fallback ?? { kind: 'bound', receiver: object, name: wanted });
-    case 'sequence': case 'string': case 'shape': case 'dtype': case 'unknown': case 'number': case 'partial': case 'bound': case 'function':
+    case 'sequence': {
+      // Named fields of `x.max(dim)`, `x.topk(k)`.
+      const field = ['values', 'indices'].indexOf(wanted);
+      return field >= 0 && object.items.length === 2 && !object.open ? object.items[field] : { kind: 'bound', receiver: object, name: wanted };
+    }
+    case 'string': case 'shape': case 'dtype': case 'unknown': case 'number': case 'partial': case 'bound': case 'function':
       return object.kind === 'unknown' && object.nodes.length === 0 ? { kind: 'bound', receiver: UNKNOWN, name: wanted } : { kind: 'bound', receiver: object, name: wanted };
     case 'boolean': case 'none':
       return UNKNOWN;

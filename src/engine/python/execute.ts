@@ -47,10 +47,10 @@ function branch(lowering: Lowering, statement: Statement & { kind: 'if' }, rest:
     const copy = environment.copy();
     let ending: Ending = 'falls';
     const added = returns.length;
-    const steps = lowering.graph.capture(() => {
+    const { result: steps, attributes } = lowering.sideOf(() => lowering.graph.capture(() => {
       ending = execute(lowering, body, copy, returns);
-    });
-    return { copy, ending: ending as Ending, steps, raises: (ending as Ending) === 'leaves' && returns.length === added && body.some((s) => s.kind === 'raise') };
+    }));
+    return { copy, ending: ending as Ending, steps, attributes, raises: (ending as Ending) === 'leaves' && returns.length === added && body.some((s) => s.kind === 'raise') };
   });
   const [then, otherwise] = sides;
   if (then.raises || otherwise.raises) {
@@ -58,12 +58,14 @@ function branch(lowering: Lowering, statement: Statement & { kind: 'if' }, rest:
     const kept = then.raises ? otherwise : then;
     kept.steps.forEach((step) => lowering.graph.push(step));
     adopt(environment, kept.copy);
+    lowering.mergeAttributes([kept.attributes]);
     return kept.ending === 'leaves' ? 'leaves' : execute(lowering, rest, environment, returns);
   }
   const finish = (side: (typeof sides)[number]): typeof side.steps => {
     if (side.ending === 'leaves') {
       return side.steps;
     }
+    lowering.mergeAttributes([side.attributes]);
     const more = lowering.graph.capture(() => {
       execute(lowering, rest, side.copy, returns);
     });
@@ -77,6 +79,7 @@ function branch(lowering: Lowering, statement: Statement & { kind: 'if' }, rest:
     lowering.graph.push({ kind: 'alternatives', branches: [then.steps, otherwise.steps], place: lowering.place(statement) });
   }
   join(lowering, environment, [then.copy, otherwise.copy], statement);
+  lowering.mergeAttributes([then.attributes, otherwise.attributes]);
   return execute(lowering, rest, environment, returns);
 }
 
@@ -177,7 +180,7 @@ export function assign(lowering: Lowering, target: Expression, value: Value, env
     case 'attribute': {
       const object = evaluate(lowering, target.object, environment);
       if (object.kind === 'instance') {
-        object.attributes.set(target.name, value);
+        lowering.setAttribute(object, target.name, value);
       }
       return;
     }

@@ -22,6 +22,9 @@ export interface LoweringOptions {
   readonly follow?: boolean;
 }
 
+/** Attribute maps of instances with the attributes that changed. */
+type AttributeChanges = Map<Map<string, Value>, Map<string, { readonly after: Value; readonly before: Value | undefined }>>;
+
 /** State of one lowering, shared by `evaluate`, `execute` and `callValue`. */
 export class Lowering {
   readonly graph: GraphBuilder;
@@ -31,6 +34,8 @@ export class Lowering {
   readonly active: FunctionValue['body'][] = [];
   /** Inputs that may be None: a test against None then has both outcomes. */
   readonly optionalNodes = new Set<number>();
+  /** Attributes set since the innermost branch began, with what they were: both sides of a branch start from the same instance. */
+  journal: { readonly attributes: Map<string, Value>; readonly name: string; readonly before: Value | undefined }[] = [];
   scope: ModuleScope;
 
   constructor(program: Program, scope: ModuleScope, root: Span, options: LoweringOptions) {
@@ -54,6 +59,55 @@ export class Lowering {
     } finally {
       this.graph.muted--;
       this.scope = outer;
+    }
+  }
+
+  setAttribute(instance: InstanceValue, name: string, value: Value): void {
+    this.journal.push({ attributes: instance.attributes, name, before: instance.attributes.get(name) });
+    instance.attributes.set(name, value);
+  }
+
+  /**
+   * Walks one side of a branch, takes back the attributes it set and returns them. `mergeAttributes` then sets what both
+   * sides leave: one value, or either.
+   */
+  sideOf<T>(body: () => T): { readonly result: T; readonly attributes: AttributeChanges } {
+    const outer = this.journal;
+    this.journal = [];
+    try {
+      const result = body();
+      const attributes: AttributeChanges = new Map();
+      for (let i = this.journal.length - 1; i >= 0; i--) {
+        const { attributes: target, name, before } = this.journal[i];
+        const changed = attributes.get(target) ?? new Map<string, { readonly after: Value; readonly before: Value | undefined }>();
+        attributes.set(target, changed);
+        const after = changed.get(name)?.after ?? target.get(name) ?? UNKNOWN;
+        changed.set(name, { after, before });
+        if (before === undefined) {
+          target.delete(name);
+        } else {
+          target.set(name, before);
+        }
+      }
+      return { result, attributes };
+    } finally {
+      this.journal = outer;
+    }
+  }
+
+  /** Sets what the sides of a branch leave in attributes; a side that left the function does not count. */
+  mergeAttributes(sides: readonly AttributeChanges[]): void {
+    const targets = new Set(sides.flatMap((side) => [...side.keys()]));
+    for (const target of targets) {
+      const names = new Set(sides.flatMap((side) => [...(side.get(target)?.keys() ?? [])]));
+      for (const name of names) {
+        const values = sides.map((side) => side.get(target)?.get(name)?.after ?? target.get(name)).filter((value): value is Value => value !== undefined);
+        const [first] = values;
+        // Lists that one side made longer (`self.layer.append(…)` under an if): the longer one, as in `merge`.
+        const value: Value = values.length === 1 || values.every((other) => other === first) ? first : values.every((other) => other.kind === 'sequence') ? merge(this, values, { start: 0, end: 0 }) : { kind: 'choice', options: values };
+        this.journal.push({ attributes: target, name, before: target.get(name) });
+        target.set(name, value);
+      }
     }
   }
 

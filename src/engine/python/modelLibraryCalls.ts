@@ -6,8 +6,8 @@ import type { ClassDefinition, Expression, Span } from './ast';
 import { callValue } from './callValue';
 import type { Lowering } from './lowering';
 import { merge } from './lowering';
-import { decoratorName, functionValue } from './scopes';
-import { NONE, UNKNOWN, unknownNumber, type CallArguments, type InstanceValue, type Value } from './values';
+import { decoratorName } from './scopes';
+import { NONE, UNKNOWN, unknownNumber, type CallArguments, type FunctionValue, type InstanceValue, type Value } from './values';
 
 /** Questions to a key/value cache: numbers and states, no kernels. */
 const CACHE_NUMBERS = /^(get_seq_length|get_query_offset|get_max_cache_shape|get_max_length|get_usable_length|is_recording_past|has_previous_state|is_initialized|get_linear_attn_layer_idx)$/;
@@ -55,7 +55,7 @@ function cached(lowering: Lowering, tensors: readonly (Value & { kind: 'tensor' 
 
 /** The usual loss of language models: followed where its module is indexed, else the operators it runs. */
 function causalLoss(lowering: Lowering, args: CallArguments, span: Span): Value {
-  const loss = ['transformers.loss.loss_utils', 'loss.loss_utils'].map((module) => lowering.scopes.imported(module, 0, 'ForCausalLMLoss', lowering.scope)).find((value) => value.kind === 'function');
+  const loss = moduleFunction(lowering, ['transformers.loss.loss_utils', 'loss.loss_utils'], 'ForCausalLMLoss');
   if (loss !== undefined) {
     return callValue(lowering, loss, args, span);
   }
@@ -146,6 +146,15 @@ export function either(lowering: Lowering, options: readonly (() => Value)[], sp
   return values.every((value) => value.kind === 'tensor') ? merge(lowering, values, span) : first;
 }
 
+/** Functions that build attention masks: their kernels are small and vary by version, so a hole of their own may stand for them. */
+export const buildsMask = (name: string): boolean => /(^|_)(create|prepare|make|update|get|build|expand|convert)_\w*mask/i.test(name);
+
+/** A hole that takes only what mask building launches. */
+export function maskKernels(lowering: Lowering, args: CallArguments, span: Span): Value {
+  const nodes = [...args.positional, ...args.keywords.values()].flatMap((value) => (value.kind === 'tensor' ? [value.node] : []));
+  return nodes.length === 0 || lowering.graph.muted > 0 ? UNKNOWN : { kind: 'tensor', node: lowering.graph.emit('hole', nodes, { name: 'mask', mode: 'mask' }, lowering.place(span)) };
+}
+
 /** A hole that only fused and unknown kernels may fill. */
 export function fusedKernels(lowering: Lowering, reason: string, args: CallArguments, span: Span): Value {
   const nodes = [...args.positional, ...args.keywords.values()].flatMap((value) => (value.kind === 'tensor' ? [value.node] : []));
@@ -161,23 +170,24 @@ function expertForwards(lowering: Lowering, instance: InstanceValue, experts: Ex
   for (const [name, standard] of [['has_gate', true], ['has_bias', false], ['is_transposed', false], ['is_concatenated', true], ['has_post_expert_norm', false], ['_is_expert_parallel', false]] as const) {
     attributes.set(name, { kind: 'boolean', value: given.get(name) ?? standard });
   }
-  const swap = lowering.scopes.global(EXPERTS, instance.scope);
-  const forwards = swap?.kind !== 'function' ? [] : ['grouped_mm_experts_forward', 'batched_mm_experts_forward'].map((name) => lowering.scopes.global(name, swap.scope)).filter((value) => value?.kind === 'function');
-  if (swap?.kind !== 'function' || forwards.length === 0) {
+  const forwards = ['grouped_mm_experts_forward', 'batched_mm_experts_forward'].map((name) => moduleFunction(lowering, ['transformers.integrations.moe', 'integrations.moe'], name)).filter((value): value is FunctionValue => value !== undefined);
+  if (forwards.length === 0) {
     const nodes = args.positional.flatMap((value) => (value.kind === 'tensor' ? [value.node] : []));
     return [() => (nodes.length === 0 ? NONE : { kind: 'tensor', node: lowering.graph.emit('hole', nodes, { name: 'experts implementation', mode: 'experts' }, lowering.place(span)) })];
   }
   if (lowering.scopes.member(instance, '_apply_gate') === undefined) {
-    const gate = lowering.scopes.global('_default_apply_gate', swap.scope);
+ 
+    const gate = lowering.scopes.global('_default_apply_gate', forwards[0].scope);
     if (gate?.kind === 'function') {
-      attributes.set('_apply_gate', functionValue(gate.definition ?? unreachable(), gate.scope, { self: instance }));
+      attributes.set('_apply_gate', { ...gate, self: instance });
     }
   }
-  return forwards.map((forward) => () => callValue(lowering, forward ?? UNKNOWN, { ...args, positional: [instance, ...args.positional] }, span));
+  return forwards.map((forward) => () => callValue(lowering, forward, { ...args, positional: [instance, ...args.positional] }, span));
 }
 
-function unreachable(): never {
-  throw new Error('a function of a module has a definition');
+/** A function of a library module, under any of the names an index may know it by. */
+function moduleFunction(lowering: Lowering, modules: readonly string[], name: string): FunctionValue | undefined {
+  return modules.map((module) => lowering.scopes.imported(module, 0, name, lowering.scope)).find((value): value is FunctionValue => value.kind === 'function');
 }
 
 const decorator = (definition: ClassDefinition, name: string): Expression | undefined => definition.decorators.find((entry) => decoratorName(entry) === name);

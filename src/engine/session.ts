@@ -48,6 +48,11 @@ export interface LoadedRank {
   readonly problems: readonly Problem[];
 }
 
+/**
+ * Arguments of compressed traces smaller than this are streamed again when asked for (well under a second); deflating all
+ * of them while reading would cost more than the reading.
+ */
+const SPILL_FROM = 16 * 1024 * 1024;
 const DEFAULT_BUDGET = 2 * 1024 ** 3;
 
 type Handlers = { readonly [M in EngineMethod]: (params: EngineParams<M>, options: SessionCallOptions) => Promise<EngineResult<M>> };
@@ -160,7 +165,7 @@ export class EngineSession {
       throw new UnreadableInput({ code: 'error.rank-not-readable', args: { rank: source.label } });
     }
     const problems = new ProblemList();
-    const spill = await this.environment.spill?.(source);
+    const spill = source.bytes < SPILL_FROM ? undefined : await this.environment.spill?.(source);
     const data = await read({ port: this.environment.port, problems, signal: options.signal, progress: options.progress, ...(spill === undefined ? {} : { spill }) });
     const found = problems.toArray();
     const note = await this.environment.cache?.store(source, data, found);

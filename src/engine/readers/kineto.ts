@@ -39,7 +39,7 @@ export async function readKinetoTrace(context: ReaderContext, path: string, opti
     // The first stamp was the odd one out: everything else was too far from it to be exact.
     pass = await readPass(context, path, container, options.member, betterBase);
   }
-  return assemble(context, path, options.member, container, pass);
+  return assemble(context, path, options.member, pass);
 }
 
 export interface KinetoPass {
@@ -47,6 +47,8 @@ export interface KinetoPass {
   readonly outcome: ScanOutcome;
   /** Why the compressed input ended early. */
   readonly cut: string | undefined;
+  /** The arguments went to the spill store. */
+  readonly spilled: boolean;
 }
 
 async function readPass(context: ReaderContext, path: string, container: ContainerKind, member: string | undefined, base: DecimalTime | undefined): Promise<KinetoPass> {
@@ -65,16 +67,16 @@ async function readPass(context: ReaderContext, path: string, container: Contain
     ...(context.chunkSize === undefined ? {} : { chunkSize: context.chunkSize }),
   });
   const collector = new KinetoCollector(new TraceClock(base), () => bytesRead / totalBytes);
-  const spill = container === 'plain' || base !== undefined ? undefined : context.spill;
+  const spill = container !== 'plain' && base === undefined ? context.spill : undefined;
   const outcome = await scanTrace(bytes, collector, {
     signal: context.signal,
     ...(spill === undefined ? {} : { onChunk: (offset: number, chunk: Uint8Array) => spill.store.append(offset, chunk) }),
   });
   await spill?.store.finish();
-  return { collector, outcome, cut };
+  return { collector, outcome, cut, spilled: spill !== undefined };
 }
 
-function assemble(context: ReaderContext, path: string, member: string | undefined, container: ContainerKind, pass: KinetoPass): RankData {
+function assemble(context: ReaderContext, path: string, member: string | undefined, pass: KinetoPass): RankData {
   const { collector, outcome } = pass;
   const where = member === undefined ? context.port.basename(path) : `${context.port.basename(path)} › ${member}`;
   refuseWithoutEvents(where, pass);
@@ -94,7 +96,7 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
     pass, device: sorted.device, streams, launches: link.launches, noUsableTime: sorted.noUsableTime, droppedSteps: steps.dropped, hasRuntime: evidence.runtime,
   });
   const devices = collector.streams.devices();
-  const detailSource = detailSourceOf(context, path, member, container);
+  const detailSource = detailSourceOf(context, path, member, pass.spilled);
   return {
     backend: metadata.backend({ deviceEvents: sorted.device.count, mtia: collector.mtia, ...evidence }),
     rank: metadata.rank() ?? rankOfName(member ?? context.port.basename(path)),
@@ -263,10 +265,7 @@ function countEvidence(host: HostEvents, names: readonly string[]): { operators:
   return seen;
 }
 
-function detailSourceOf(context: ReaderContext, path: string, member: string | undefined, container: ContainerKind): DetailSource {
-  if (container !== 'plain' && context.spill !== undefined) {
-    return { kind: 'spill', key: context.spill.key, format: 'json', path, ...(member === undefined ? {} : { member }) };
-  }
-  return { kind: 'file', path, format: 'json', ...(member === undefined ? {} : { member }) };
+function detailSourceOf(context: ReaderContext, path: string, member: string | undefined, spilled: boolean): DetailSource {
+  const place = { path, format: 'json', ...(member === undefined ? {} : { member }) } as const;
+  return spilled && context.spill !== undefined ? { kind: 'spill', key: context.spill.key, ...place } : { kind: 'file', ...place };
 }
-

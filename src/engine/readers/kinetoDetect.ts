@@ -65,7 +65,7 @@ async function probeOne(query: KinetoFileQuery, container: ContainerKind): Promi
     return [await sourceOf(query, container, probe.distributedRank, undefined)];
   }
   const inner = container === 'gzip' ? classifyForeign(await headOf(openBytes(port, path, undefined, container), 4096)) : undefined;
-  throw refusal(query, inner ?? codeOf(probe), { keys: probe.keys.slice(0, 6).join(', ') });
+  throw refusal(query, inner ?? codeOf(probe), { keys: probe.keys.slice(0, 6).join(', '), count: probe.names });
 }
 
 function codeOf(probe: TraceProbe): string {
@@ -74,6 +74,9 @@ function codeOf(probe: TraceProbe): string {
   }
   if (probe.form === 'none') {
     return 'error.trace-not-json';
+  }
+  if (probe.names > 0) {
+    return 'error.trace-only-metadata';
   }
   if (probe.eventsFound) {
     return 'error.trace-no-events';

@@ -106,7 +106,7 @@ export class GrowingTable<Dense extends ColumnSpec, Sparse extends ColumnSpec> {
     const fraction = this.fractionRead();
     const estimate = fraction > 0 && fraction <= 1 ? Math.ceil((this.count / fraction) * 1.03) : 0;
     this.capacity = Math.max(Math.ceil(this.count * 1.25), Math.min(estimate, this.count * LARGEST_LEAP), this.count < 1 << 18 ? this.count * 2 : 0);
-    const enlarge = (columns: Record<string, Column | undefined>): void => {
+    const enlarge = (columns: { [name: string]: Column | undefined }): void => {
       for (const [name, column] of Object.entries(columns)) {
         if (column !== undefined) {
           const larger = new (column.constructor as ColumnConstructor)(this.capacity);
@@ -115,8 +115,8 @@ export class GrowingTable<Dense extends ColumnSpec, Sparse extends ColumnSpec> {
         }
       }
     };
-    enlarge(this.columns as Record<string, Column>);
-    enlarge(this.optional as Record<string, Column | undefined>);
+    enlarge(this.columns);
+    enlarge(this.optional);
   }
 }
 

@@ -15,6 +15,8 @@ export interface TraceProbe {
   readonly keys: readonly string[];
   readonly distributedRank: number | undefined;
   readonly eventsFound: boolean;
+  /** Metadata records, where the file holds nothing else. */
+  readonly names: number;
   readonly empty: boolean;
 }
 
@@ -40,10 +42,12 @@ export async function probeTrace(chunks: AsyncIterable<Uint8Array>): Promise<Tra
     }
   }
   const outcome = scanner.finish();
-  const isTrace = visitor.withPhase > 0;
+  // Names of processes and threads alone are no recording, if that is all there is.
+  const onlyNames = visitor.withPhase === visitor.names && visitor.events < ENOUGH_EVENTS && bytes < PROBE_BYTES;
+  const isTrace = visitor.withPhase > 0 && !onlyNames;
   return {
     kind: !isTrace ? undefined : visitor.ascend || (outcome.form === 'array' && visitor.textTimes > 0) ? 'ascend-trace' : 'kineto',
-    form: outcome.form, keys: visitor.keys, distributedRank: visitor.rank, eventsFound: outcome.eventsFound, empty: outcome.empty,
+    form: outcome.form, keys: visitor.keys, distributedRank: visitor.rank, eventsFound: outcome.eventsFound, names: onlyNames ? visitor.names : 0, empty: outcome.empty,
   };
 }
 
@@ -58,6 +62,7 @@ export async function sniffTrace(head: Uint8Array): Promise<TraceKind | undefine
 class ProbeVisitor {
   events = 0;
   withPhase = 0;
+  names = 0;
   textTimes = 0;
   ascend = false;
   rank: number | undefined;
@@ -66,6 +71,7 @@ class ProbeVisitor {
   event(event: TraceEvent): void {
     this.events++;
     this.withPhase += event.phase !== 0 ? 1 : 0;
+    this.names += event.phase === 0x4d ? 1 : 0;
     if (event.timeStart > 0 && event.bytes[event.timeStart - 1] === 0x22) {
       this.textTimes++;
     }

@@ -6,7 +6,7 @@ import * as vscode from 'vscode';
  * not exist here, a file of the workspace with the same tail is taken, if it is the only one.
  */
 export async function openSource(file: string, line: number): Promise<void> {
-  const uri = (await exists(vscode.Uri.file(file))) ? vscode.Uri.file(file) : await findByTail(file);
+  const uri = isLocal(file) && (await exists(vscode.Uri.file(file))) ? vscode.Uri.file(file) : await findByTail(file);
   if (uri === undefined) {
     void vscode.window.showInformationMessage(vscode.l10n.t('{0} was not found here; open the folder it lies in.', file));
     return;
@@ -14,6 +14,9 @@ export async function openSource(file: string, line: number): Promise<void> {
   const position = new vscode.Position(Math.max(0, line - 1), 0);
   await vscode.window.showTextDocument(uri, { selection: new vscode.Range(position, position), viewColumn: vscode.ViewColumn.Beside, preview: true });
 }
+
+/** A profile may name any path; one that leads to another machine is not even looked at. */
+const isLocal = (file: string): boolean => !/^[\\/]{2}/.test(file);
 
 async function findByTail(file: string): Promise<vscode.Uri | undefined> {
   const parts = file.split(/[\\/]/).filter((part) => part !== '');

@@ -143,7 +143,7 @@ function uniqueRanks(sources: readonly RankSource[], problems: ProblemList): rea
     if (repeats <= 1) {
       return source;
     }
-    problems.add('rank-repeated', source.path, { severity: 'info', args: { rank: source.rank ?? '', label: source.label }, mergeKey: `${source.group}\0${source.rank}` });
+    problems.add('rank-repeated', source.path, { severity: 'info', args: { rank: source.rank ?? '', label: source.label }, mergeKey: `${source.group}\0${source.rank ?? ''}` });
     return { ...source, label: source.label.includes(port(source.path)) ? source.label : `${source.label} (${port(source.path)})` };
   });
 }

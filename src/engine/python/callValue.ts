@@ -300,7 +300,7 @@ export function libraryCall(lowering: Lowering, library: LibraryCall, name: stri
   if (graph.muted > 0) {
     return library.kind === 'number' || library.kind === 'hostRead' ? unknownNumber(place) : { kind: 'parameter', name: 'buffer', place };
   }
-  const operands = [...args.positional, ...args.keywords.entries()].map((value) => (Array.isArray(value) ? (isTensorKeyword(value[0]) ? (value[1] as Value) : NONE) : (value as Value)));
+  const operands = [...args.positional, ...args.keywords.entries()].map((value) => (Array.isArray(value) ? (isTensorKeyword(value[0]) ? (value[1]) : NONE) : (value)));
   const nodes = operands.map((value) => (value.kind === 'sequence' ? undefined : lowering.node(value, span))).filter((node): node is number => node !== undefined);
   const [first] = nodes;
   const tensor = (op: string, inputs: readonly number[], attributes: NodeAttributes = {}): Value => ({ kind: 'tensor', node: graph.emit(op, inputs, inPlace ? { ...attributes, inPlace } : attributes, place) });

@@ -3,7 +3,7 @@ import type { Expression, Span, Statement } from './ast';
 import { arithmetic, evaluate, truth } from './evaluate';
 import { merge, type Lowering } from './lowering';
 import { functionValue } from './scopes';
-import { Environment, nodesOf, UNKNOWN, type Value } from './values';
+import { type Environment, nodesOf, UNKNOWN, type Value } from './values';
 
 /** How a block ended: `falls` off its end, or left early by return, raise, break, continue. */
 export type Ending = 'falls' | 'leaves';
@@ -50,7 +50,7 @@ function branch(lowering: Lowering, statement: Statement & { kind: 'if' }, rest:
     const { result: steps, attributes } = lowering.sideOf(() => lowering.graph.capture(() => {
       ending = execute(lowering, body, copy, returns);
     }));
-    return { copy, ending: ending as Ending, steps, attributes, raises: (ending as Ending) === 'leaves' && returns.length === added && body.some((s) => s.kind === 'raise') };
+    return { copy, ending: ending, steps, attributes, raises: (ending as Ending) === 'leaves' && returns.length === added && body.some((s) => s.kind === 'raise') };
   });
   const [then, otherwise] = sides;
   if (then.raises || otherwise.raises) {

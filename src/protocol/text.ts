@@ -2,8 +2,8 @@
  * Every sentence the engine can say. The engine emits `{code, args}`; this turns it into English, or through a bundle into
  * another language. The sentences live in `messages/<area>.ts`, one table per area: add yours there, not here.
  *
- * A template's placeholders are names in braces, `{file}`; a bundle is keyed by the English template
- * (`l10n/bundle.l10n.<language>.json`), so a translation keeps the same placeholders.
+ * A template's placeholders are names in braces, `{file}`, or a choice by number, `{count#row is#rows are}`. A bundle is keyed
+ * by the English template (`l10n/bundle.l10n.<language>.json`), so a translation keeps the same names; it needs no choices.
  */
 import type { Message, MessageArguments, Problem } from '../engine/profile/problems';
 import { ascendMessages } from './messages/ascend';
@@ -38,10 +38,16 @@ export function translateWith(bundle: Readonly<Record<string, string>> | undefin
   return (text) => bundle?.[text] ?? text;
 }
 
-/** Puts arguments into a template; a placeholder without an argument stays visible, so that the mistake is seen. */
+/**
+ * Puts arguments into a template; a placeholder without an argument stays visible, so that the mistake is seen.
+ * `{count#kernel has#kernels have}` takes the first words for 1 and the second for every other number.
+ */
 export function fill(template: string, args: MessageArguments = {}): string {
-  return template.replace(/\{(\w+)\}/g, (whole, name: string) => {
+  return template.replace(/\{(\w+)(?:#([^#{}]*)#([^#{}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
     const value = args[name];
+    if (one !== undefined && many !== undefined) {
+      return Number(value) === 1 ? one : many;
+    }
     return value === undefined ? whole : String(value);
   });
 }

@@ -81,6 +81,14 @@ describe('messages', () => {
     assert.match(renderProblem({ kind: 'never-heard-of', severity: 'info', count: 2, where: 'a.json' }).message, /^a\.json: .*never-heard-of/);
   });
 
+  it('choose words by a number', () => {
+    const template = '{count} {count#row is#rows are} odd in {file}';
+    assert.equal(fill(template, { count: 1, file: 'a' }), '1 row is odd in a');
+    assert.equal(fill(template, { count: 0, file: 'a' }), '0 rows are odd in a');
+    assert.equal(fill(template, { count: '1,200', file: 'a' }), '1,200 rows are odd in a');
+    assert.ok(Object.values(MESSAGES).every((text) => !/#[^#{}]*\}/.test(text.replace(/\{\w+#[^#{}]*#[^#{}]*\}/g, ''))), 'every choice is well-formed');
+  });
+
   it('fall back to English where a bundle has no entry', () => {
     const translate = translateWith({ Norm: '归一化' });
     assert.equal(render({ code: 'family.norm' }, translate), '归一化');

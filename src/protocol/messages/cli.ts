@@ -64,7 +64,7 @@ DIR/optimized, and DIR/workspace with the model's source.
   'cli.failure.write': '{file} could not be written ({reason}).',
   'cli.failure.not-empty': '{folder} is not empty: choose a new folder, so that nothing of yours is overwritten.',
   'cli.progress.reading': 'Reading {file}{share} ({megabytes} MB, {rate} MB/s)',
-  'cli.export.done': 'Wrote {count} events to {file}; open it at ui.perfetto.dev.',
+  'cli.export.done': 'Wrote {count} {count#event#events} to {file}; open it at ui.perfetto.dev.',
   'cli.sample.progress': 'Writing {what} ({done} of {total})',
   'cli.sample.done': 'Wrote the sample to {folder}.',
 };

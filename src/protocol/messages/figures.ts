@@ -77,7 +77,7 @@ export const figureMessages: Readonly<Record<string, string>> = {
   'figure.stepKernels': 'Kernels assigned to the step: launched inside its range where launches are known, else by the profiler\'s step number, else started inside it.',
 
   'assumption.no-steps': 'No step was recorded, so the figures cover the whole recording.',
-  'assumption.whole-recording': 'The figures cover the whole recording with its {steps} steps and what lies between them.',
+  'assumption.whole-recording': 'The figures cover the whole recording with its {steps} {steps#step#steps} and what lies between them.',
   'assumption.one-step': 'The figures cover the whole recording, which holds one step.',
   'assumption.step-profiler': 'The step is one the profiler marked; kernels belong to the step that launched them.',
   'assumption.step-optimizer': 'No step was marked, so steps were taken from the optimizer\'s calls.',
@@ -86,8 +86,8 @@ export const figureMessages: Readonly<Record<string, string>> = {
   'assumption.no-streams': 'The file names no streams, so all kernels share one lane and the main stream\'s idle time is unknown.',
   'assumption.no-types': 'The file names no operator types, so families come from kernel names alone.',
   'assumption.no-copies': 'The file lists no copies, so time in which only a copy runs counts as free.',
-  'assumption.untimed': '{count} kernels have no usable time; they are counted, but in no time figure.',
-  'assumption.mixed': '{count} kernels compute and communicate in one; they are counted as compute.',
+  'assumption.untimed': '{count} {count#kernel has#kernels have} no usable time; they are counted, but in no time figure.',
+  'assumption.mixed': '{count} {count#kernel computes#kernels compute} and communicate in one; they are counted as compute.',
 
   'families.bad-pattern': 'The family rule “{pattern}” is not a valid regular expression and is ignored.',
   'families.unknown-family': 'The family rule “{pattern}” names “{family}”, which is no family, and is ignored.',

@@ -54,7 +54,7 @@ describe('timeline parts', () => {
     const store = new WindowStore((wish) => {
       asked.push(wish);
       return new Promise((resolve) => answers.push(resolve));
-    }, () => undefined, assert.fail);
+    }, () => undefined, (error) => assert.fail(String(error)));
     const extent = { startNs: 0, endNs: 1e9 };
     const wish = (startNs: number, endNs: number): WindowWish => ({ startNs, endNs, pixels: 1000, lanes: [{ id: 'compute', from: 0, to: 1 }], hiddenFamilies: [] });
     const window = ({ startNs, endNs, lanes, hiddenFamilies }: WindowWish): TimelineWindow => ({

@@ -13,10 +13,15 @@ export class FrameScheduler {
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      const before = performance.now();
-      this.draw();
-      this.durations[this.drawn++ % this.durations.length] = performance.now() - before;
+      this.drawNow();
     });
+  };
+
+  /** For a canvas that was just resized, and so cleared: waiting for the next frame would show it empty. */
+  readonly drawNow = (): void => {
+    const before = performance.now();
+    this.draw();
+    this.durations[this.drawn++ % this.durations.length] = performance.now() - before;
   };
 
   /** Milliseconds of script of the last frames, at most 1024; for the bench. */

@@ -2,7 +2,7 @@ import { h, icon } from '../shared/dom';
 import type { Words } from '../shared/words';
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['W / S', 'zoom'], ['A / D', 'pan'], ['← / →', 'events'], ['↑ / ↓', 'lanes'], ['Tab', 'tab'], ['F', 'fit'], ['0', 'all'], ['Backspace', 'undo'], ['M', 'measure'],
+  ['W / S', 'zoom'], ['A / D', 'pan'], ['← / →', 'events'], ['↑ / ↓', 'lanes'], ['Tab', 'tab'], ['F', 'fit'], ['0', 'all'], ['Backspace', 'undo'], ['M', 'measure'], ['R', 'total'],
   ['[ / ]', 'sameName'], ['/', 'search'], ['N / Shift+N', 'hits'], ['Enter', 'open'], ['P', 'pin'], ['H / Shift+H', 'hide'], ['Space', 'fold'], ['G', 'gaps'], ['T', 'table'], ['Esc', 'escape'], ['?', 'sheet'],
 ];
 const POINTER: readonly string[] = ['wheel', 'shiftWheel', 'drag', 'shiftDrag', 'click', 'doubleClick'];

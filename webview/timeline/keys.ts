@@ -10,6 +10,7 @@ export interface KeyActions {
   readonly search: () => void;
   readonly nextHit: (direction: 1 | -1) => void;
   readonly measure: () => void;
+  readonly total: () => void;
   readonly sheet: () => void;
   readonly pin: () => void;
   readonly hide: () => void;
@@ -66,6 +67,8 @@ export function handleKey(event: KeyboardEvent, model: TimelineModel, actions: K
       return act(() => void model.undoZoom());
     case 'm':
       return act(actions.measure);
+    case 'r':
+      return act(actions.total);
     case '[':
       return act(() => actions.step(-1, 'name'));
     case ']':

@@ -29,10 +29,11 @@ export class Modes {
     fit: () => this.fit(),
     step: (direction, by) => void this.options.inspector.selection.step(direction, by),
     lane: (direction) => this.walkLane(direction),
-    open: () => (this.options.model.selection === undefined ? void this.selectCentre() : this.options.inspector.openSource()),
+    open: () => this.open(),
     search: () => this.options.inspector.openSearch(),
     nextHit: (direction) => this.options.inspector.nextHit(direction),
     measure: () => this.toggleMeasure(),
+    total: () => this.totalInView(),
     sheet: () => openKeySheet(this.options.words),
     pin: () => this.withLane((id) => this.options.model.togglePin(id)),
     hide: () => this.withLane((id) => this.options.model.toggleHidden(id)),
@@ -79,6 +80,31 @@ export class Modes {
     const pairs = await bridge.call('timelineGaps', { rank, minNs: Math.max(SHORTEST_GAP_NS, model.layout.spanNs / 2000) });
     model.setHideGaps(pairs.length > 0 ? pairs : undefined);
     say(words.t('timeline.gapsHidden', { count: words.number(pairs.length / 2) }));
+  }
+
+  /** Enter: the next edge to measure while measuring, else the source line, else something to start from. */
+  private open(): void {
+    const { model, inspector } = this.options;
+    const { selection, measure } = model;
+    if (selection === undefined) {
+      void this.selectCentre();
+    } else if (model.measuring) {
+      const [start, end] = [selection.startNs, selection.startNs + (selection.durationNs > 0 ? selection.durationNs : 0)];
+      // From the end of the one to the start of the other: the gap between them, whichever comes first.
+      model.measure = measure === undefined || measure.done ? { from: end, to: end, done: false } : { from: measure.from, to: start >= measure.from ? start : end, done: true };
+      model.changed();
+    } else {
+      inspector.openSource();
+    }
+  }
+
+  /** R: totals of the time on screen, over the lanes that do work. */
+  private totalInView(): void {
+    const { model, inspector } = this.options;
+    const { pinned, others } = model.visibleLanes();
+    const lanes = [...pinned, ...others].filter(({ side, events }) => side === 'device' && events > 0).map(({ id }) => id);
+    model.area = { from: model.warp.toTime(model.viewport.from), to: model.warp.toTime(model.viewport.to), lanes };
+    void inspector.askArea();
   }
 
   private withLane(run: (id: string) => void): void {

@@ -85,8 +85,8 @@ export class TimelineView {
 
     this.inspector = new Inspector(panel, { bridge, words, rank, model, windows: this.windows, main: () => this.main, say, fail });
     this.modes = new Modes({ bridge, words, rank, model, inspector: this.inspector, canvas, say, moving: () => this.moving() });
-    this.main = new MainCanvas(new Surface(canvas, this.frames.invalidate), model, this.windows, words, () => this.main.height - (this.inspector.panel.active === undefined ? PANEL_HEIGHT : 0));
-    this.strip = new OverviewStrip(new Surface(stripCanvas, this.frames.invalidate), model, words, (wish, signal) => bridge.call('timelineWindow', { rank, requestId: 0, ...wish }, { signal }));
+    this.main = new MainCanvas(new Surface(canvas, this.frames.drawNow), model, this.windows, words, () => this.main.height - (this.inspector.panel.active === undefined ? PANEL_HEIGHT : 0));
+    this.strip = new OverviewStrip(new Surface(stripCanvas, this.frames.drawNow), model, words, (wish, signal) => bridge.call('timelineWindow', { rank, requestId: 0, ...wish }, { signal }));
     this.labels = new LaneLabels(labels, model, words);
     this.legend = new Legend(legend, model, words, () => this.filtered());
     const { keys } = this.modes;

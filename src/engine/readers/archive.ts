@@ -1,11 +1,11 @@
 /**
  * Where the bytes of a trace come from: a plain file, gzip (any number of members), zip, tar or tar.gz, told by content.
  * Nothing is inflated whole: a member is a stream. Zip is read through its central directory (PKWARE APPNOTE 6.3, stored
- * and deflated members, zip64); tar through modern-tar, from the front.
+ * and deflated members, zip64); tar from the front.
  */
-import { createTarDecoder } from 'modern-tar';
 import type { FilePort } from '../port';
 import { UnreadableInput } from '../profile/problems';
+import { tarEntries } from './archiveTar';
 import { readZipDirectory, zipDataStart, type ZipMember } from './archiveZip';
 
 export type ContainerKind = 'plain' | 'gzip' | 'zip' | 'tar' | 'tgz';
@@ -139,56 +139,6 @@ async function* tarMember(bytes: AsyncIterable<Uint8Array>, member: string, path
     }
   }
   throw new UnreadableInput({ code: 'error.archive-member-missing', args: { file: path, member } });
-}
-
-interface TarItem {
-  readonly name: string;
-  readonly size: number;
-  /** To be read before the next entry is asked for, or not at all. */
-  readonly body: AsyncIterable<Uint8Array>;
-}
-
-/** Files of a tar stream; ends early when the archive is cut. */
-async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarItem, void, undefined> {
-  const { readable, writable } = createTarDecoder();
-  const writer = writable.getWriter();
-  const pump = (async () => {
-    for await (const chunk of bytes) {
-      // The decoder may hold on to the chunk after the port has reused it.
-      await writer.write(chunk.slice());
-    }
-    await writer.close();
-  })().catch(() => undefined);
-  const reader = readable.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) {
-        return;
-      }
-      let used = false;
-      const body = (async function* () {
-        used = true;
-        const parts = value.body.getReader();
-        for (let part = await parts.read(); !part.done; part = await parts.read()) {
-          yield part.value;
-        }
-      })();
-      const isFile = value.header.type === undefined || value.header.type === 'file';
-      if (isFile) {
-        yield { name: value.header.name, size: value.header.size ?? 0, body };
-      }
-      if (!used) {
-        await value.body.cancel();
-      }
-    }
-  } catch {
-    // A cut or damaged archive ends where it ends.
-  } finally {
-    await reader.cancel().catch(() => undefined);
-    await writer.abort().catch(() => undefined);
-    await pump;
-  }
 }
 
 async function* inflateIfGzip(port: FilePort, bytes: AsyncIterable<Uint8Array>, onCut: (reason: string) => void): AsyncGenerator<Uint8Array, void, undefined> {

@@ -3,7 +3,8 @@ import type { FilePort } from '../port';
 import { UnreadableInput } from '../profile/problems';
 import { isKernelHeader } from './ascendColumns';
 import { describeFolder, OUTPUT_FOLDER } from './ascendFolder';
-import type { AscendFinding, AscendSearch } from './ascendFolders';
+import { findAscendArchive } from './ascendArchive';
+import { findAscendFolders, type AscendFinding, type AscendSearch } from './ascendFolders';
 import { rankFromName, readRankInfo } from './ascendInfo';
 import { rankSources } from './ascendSources';
 import { readAscendText } from './ascendText';
@@ -30,6 +31,10 @@ export async function findAscendFile(port: FilePort, path: string, search: Ascen
     }
   }
   const head = await port.read(path, 0, HEAD);
+  const archived = await findAscendArchive(port, path, head, search, findAscendFolders, isAscendTrace);
+  if (archived !== undefined) {
+    return archived;
+  }
   if (/\.csv$/i.test(name)) {
     if (!isKernelHeader(headerOf(head))) {
       throw new UnreadableInput({ code: 'error.ascend-csv-unknown', args: { file: name } });

@@ -2,6 +2,7 @@
 import type { FilePort } from '../port';
 import type { DetailSource, RankData } from '../profile/columns';
 import { containerOf, openBytes } from './archive';
+import { csvDetail } from './csvDetail';
 import { parseLenient, type JsonValue } from './traceText';
 
 /** Reads bytes `[offset, offset + length)` of the uncompressed trace from what was spilled under `key`; undefined when it is gone. */
@@ -27,8 +28,12 @@ export async function decodeDetail(
   const events = which === 'device' ? rank.deviceEvents : rank.hostEvents;
   const source = which === 'device' ? rank.deviceDetailSource : rank.detailSource;
   const length = events.detailLength[index] ?? 0;
-  if (length === 0 || source.kind === 'none' || source.format !== 'json') {
+  if (length === 0 || source.kind === 'none') {
     return undefined;
+  }
+  if (source.format === 'csv') {
+    const row = await bytesAt(port, source, events.detailAt[index], length, options);
+    return row === undefined || source.header === undefined ? undefined : csvDetail(source.header, row);
   }
   const wanted = which === 'device' && length === CLIPPED ? LONG_EVENT : length;
   const bytes = await bytesAt(port, source, events.detailAt[index], wanted, options);

@@ -45,12 +45,12 @@ export function execute(lowering: Lowering, statements: readonly Statement[], en
 function branch(lowering: Lowering, statement: Statement & { kind: 'if' }, rest: readonly Statement[], environment: Environment, returns: Value[]): Ending {
   const sides = [statement.then, statement.otherwise].map((body) => {
     const copy = environment.copy();
-    let ending: Ending = 'falls';
+    const side: { ending: Ending } = { ending: 'falls' };
     const added = returns.length;
     const { result: steps, attributes } = lowering.sideOf(() => lowering.graph.capture(() => {
-      ending = execute(lowering, body, copy, returns);
+      side.ending = execute(lowering, body, copy, returns);
     }));
-    return { copy, ending: ending, steps, attributes, raises: (ending as Ending) === 'leaves' && returns.length === added && body.some((s) => s.kind === 'raise') };
+    return { copy, ending: side.ending, steps, attributes, raises: side.ending === 'leaves' && returns.length === added && body.some((s) => s.kind === 'raise') };
   });
   const [then, otherwise] = sides;
   if (then.raises || otherwise.raises) {

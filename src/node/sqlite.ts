@@ -27,7 +27,7 @@ export async function openSqlite(path: string): Promise<SqlDatabase> {
       void row;
     }
   } catch (error) {
-    driver?.close();
+    closeQuietly(driver);
     staged.remove();
     throw error instanceof EngineError || error instanceof UnreadableInput ? error : new UnreadableInput({ code: 'error.sqlite-damaged', args: { file: path, reason: reasonOf(error) } });
   }
@@ -51,7 +51,7 @@ function database(driver: SqlDriver, remove: () => void, notes: SqlDatabase['not
     close: () => {
       if (open) {
         open = false;
-        driver.close();
+        closeQuietly(driver);
         remove();
       }
     },
@@ -59,3 +59,12 @@ function database(driver: SqlDriver, remove: () => void, notes: SqlDatabase['not
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** A damaged database may complain even now; what was read stays read. */
+function closeQuietly(driver: SqlDriver | undefined): void {
+  try {
+    driver?.close();
+  } catch {
+    // Nothing was written, so there is nothing to lose.
+  }
+}

@@ -1,5 +1,5 @@
 import { constants, rmSync } from 'node:fs';
-import { copyFile, link, mkdtemp, open, stat, symlink } from 'node:fs/promises';
+import { copyFile, link, mkdtemp, open, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { UnreadableInput, type Message } from '../engine/profile/problems';
@@ -13,6 +13,9 @@ export interface StagedDatabase {
   remove(): void;
 }
 
+const PREFIX = 'fuselens-db-';
+/** No reading takes this long. */
+const LEFT_OVER_MS = 24 * 3_600_000;
 const MAGIC = 'SQLite format 3\0';
 /** Bytes 18 and 19 of the header: 1 = rollback journal, 2 = write-ahead log. */
 const WRITE_VERSION_AT = 18;
@@ -27,7 +30,8 @@ const WRITE_VERSION_AT = 18;
 export async function stageDatabase(file: string): Promise<StagedDatabase> {
   const header = await readHeader(file);
   const usesLog = header[WRITE_VERSION_AT] === 2 || header[WRITE_VERSION_AT + 1] === 2;
-  const folder = await mkdtemp(path.join(tmpdir(), 'fuselens-db-'));
+  await (sweeping ??= sweepLeftovers());
+  const folder = await mkdtemp(path.join(tmpdir(), PREFIX));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   const target = path.join(folder, 'database.db');
   try {
@@ -45,6 +49,19 @@ export async function stageDatabase(file: string): Promise<StagedDatabase> {
   } catch (error) {
     remove();
     throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? new UnreadableInput({ code: 'error.sqlite-no-space', args: { file, folder: tmpdir() } }) : error;
+  }
+}
+
+let sweeping: Promise<void> | undefined;
+
+/** A process that was killed could not remove its folder, which may hold a copy of gigabytes. Looked for once a process. */
+async function sweepLeftovers(): Promise<void> {
+  const now = Date.now();
+  for (const name of await readdir(tmpdir()).catch(() => [])) {
+    const folder = path.join(tmpdir(), name);
+    if (name.startsWith(PREFIX) && now - ((await stat(folder).catch(() => undefined))?.mtimeMs ?? now) > LEFT_OVER_MS) {
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+    }
   }
 }
 

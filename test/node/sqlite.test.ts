@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, closeSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, closeSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Database } from 'node-sqlite3-wasm';
@@ -120,6 +121,18 @@ describe('openSqlite', () => {
     assert.deepEqual(readFileSync(`${file}-wal`), logBytes);
     assert.ok(!existsSync(`${file}-shm`));
     writer.close();
+  });
+
+  it('clears what a killed process left behind a day ago, and nothing younger', async () => {
+    const [old, young] = ['old', 'young'].map((name) => path.join(tmpdir(), `fuselens-db-test-${process.pid}-${name}`));
+    mkdirSync(old);
+    mkdirSync(young);
+    utimesSync(old, new Date(0), new Date(0));
+    // The sweep is done once a process, so another one does it here.
+    const script = `require('tsx/cjs'); require(${JSON.stringify(path.resolve(__dirname, '../../src/node/sqlite.ts'))}).openSqlite(${JSON.stringify(make())}).then((d) => d.close())`;
+    assert.equal(spawnSync(process.execPath, ['-e', script], { cwd: __dirname, stdio: 'inherit' }).status, 0);
+    assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
+    rmSync(young, { recursive: true });
   });
 
   it('says what is wrong with a file that cannot be opened', async () => {

@@ -5,7 +5,7 @@ import { Bridge } from '../shared/bridge';
 import { showOwnErrors } from '../shared/pages';
 import { RankView } from '../shared/rankView';
 import { installTooltips } from '../shared/tooltip';
-import { fingerprintsContent, type FingerprintsDetail } from './fingerprintsContent';
+import { fingerprintsContent } from './fingerprintsContent';
 import type { FingerprintData } from '../../src/protocol/fingerprints';
 
 installTooltips();

@@ -43,10 +43,11 @@ function table(chain: DocumentChain, position: vscode.Position, document: vscode
   const under = new Set(ranges.filter((range) => range.contains(position)).map((range) => document.getText(document.validateRange(range)).replace(/\s+/g, '')));
   const rows = first.kernels.map((kernel) => {
     const mark = under.has(kernel.term.replace(/\s+/g, '')) ? '**' : '';
-    return `| ${mark}${escape(kernel.type === '' ? kernel.name : kernel.type)}${mark} | ${kernel.meanUs === null ? '–' : time(kernel.meanUs)} | \`${kernel.term.replaceAll('|', '\\|')}\` |`;
+    return `| ${mark}${escape(kernel.type === '' ? kernel.name : kernel.type)}${mark} | ${kernel.meanUs === null ? '–' : time(kernel.meanUs)} |${first.fusion === null ? '' : ` \`${kernel.term.replaceAll('|', '\\|')}\` |`}`;
   });
   const phases = chain.phases.map((entry) => `${phaseName(entry.phase)} ${entry.occurrences}`).join(', ');
-  return `| ${vscode.l10n.t('Kernel')} | ${vscode.l10n.t('Mean')} | ${vscode.l10n.t('Term')} |\n|---|--:|---|\n${rows.join('\n')}\n\n${escape(vscode.l10n.t('Occurrences a step: {0}.', phases))}\n`;
+  const head = first.fusion === null ? `| ${vscode.l10n.t('Kernel')} | ${vscode.l10n.t('Mean')} |\n|---|--:|` : `| ${vscode.l10n.t('Kernel')} | ${vscode.l10n.t('Mean')} | ${vscode.l10n.t('Term')} |\n|---|--:|---|`;
+  return `${head}\n${rows.join('\n')}\n\n${escape(vscode.l10n.t('Occurrences a step: {0}.', phases))}\n`;
 }
 
 function method({ source }: DocumentChain): string {

@@ -15,6 +15,8 @@ export interface DocumentChain {
   readonly occurrences: number;
   readonly totalUs: number;
   readonly recoverableUs: readonly [number, number];
+  /** Chains of no name on the same lines: their backward pass, which is no fusion of its own. */
+  readonly besideUs: number;
 }
 
 export interface DocumentEvidence {
@@ -42,10 +44,21 @@ export function documentEvidence({ data }: Evidence, uri: vscode.Uri): DocumentE
     const [first] = entries;
     return {
       fusion: first.fusion, title: first.title, kind: first.kind, startLine: source.startLine, endLine: source.endLine, source, phases: [...entries].sort((a, b) => PHASES.indexOf(a.phase) - PHASES.indexOf(b.phase)),
-      occurrences: Math.round(sum((entry) => entry.occurrences)), totalUs: sum((entry) => entry.totalUs), recoverableUs: [sum((entry) => entry.recoverableDeviceUs[0]), sum((entry) => entry.recoverableDeviceUs[1])],
+      besideUs: 0, occurrences: Math.round(sum((entry) => entry.occurrences)), totalUs: sum((entry) => entry.totalUs), recoverableUs: [sum((entry) => entry.recoverableDeviceUs[0]), sum((entry) => entry.recoverableDeviceUs[1])],
     };
   });
-  return { chains: chains.sort((a, b) => a.startLine - b.startLine || b.totalUs - a.totalUs), lines: data.lines.filter((line) => samePlace(line.file, path)) };
+  return { chains: withoutCovered(chains).sort((a, b) => a.startLine - b.startLine || b.totalUs - a.totalUs), lines: data.lines.filter((line) => samePlace(line.file, path)) };
+}
+
+/** A chain without a name that lies on the lines of a named one is counted there. */
+function withoutCovered(chains: readonly DocumentChain[]): DocumentChain[] {
+  const named = chains.filter(({ fusion }) => fusion !== null);
+  const covers = (outer: DocumentChain, inner: DocumentChain): boolean => outer.startLine <= inner.startLine && inner.endLine <= outer.endLine;
+  const unnamed = chains.filter(({ fusion }) => fusion === null);
+  return [
+    ...named.map((chain) => ({ ...chain, besideUs: unnamed.filter((other) => covers(chain, other)).reduce((sum, { totalUs }) => sum + totalUs, 0) })),
+    ...unnamed.filter((chain) => !named.some((other) => covers(other, chain))),
+  ];
 }
 
 const PHASES = ['forward', 'recompute', 'backward', 'optimizer', 'unknown'];

@@ -145,7 +145,13 @@ class Builder {
       const [hole, share] = HOLES[attributes.mode ?? ''] ?? HOLES[''];
       this.last = this.state(hole, node, [this.last], 0);
       this.share[this.last] = share;
+    } else if (op === 'view') {
+      this.copies(node, 1);
     } else {
+      if (op === 'matmul' || op === 'bmm') {
+        // Operands are laid out anew where their strides do not suit.
+        this.copies(node, this.graph.nodes[node].inputs.filter((input) => this.graph.nodes[input].op === 'view').length);
+      }
       const seenAs = canonicalOperator(this.options.cuda ? onCuda(op) : op);
       this.last = this.state(this.names.id(seenAs), node, [this.last], operatorWeight(seenAs), countWeight(seenAs));
     }
@@ -153,6 +159,12 @@ class Builder {
     if (closing.length > 0) {
       this.last = this.junction([this.last, ...closing.map((entry) => entry.state)]);
       closing.forEach((entry) => this.open.splice(this.open.indexOf(entry), 1));
+    }
+  }
+
+  private copies(node: number, count: number): void {
+    for (let i = 0; i < Math.min(count, 2); i++) {
+      this.last = this.state(this.names.id('copy'), node, [this.last], MAYBE_COPY);
     }
   }
 
@@ -191,3 +203,5 @@ class Builder {
 }
 
 const MAX_EDGES = 60;
+/** A copy that strides may or may not need. */
+const MAYBE_COPY = 0.02;

@@ -2,14 +2,13 @@
  * Carries an answer over all passes of a rank: forwards are aligned with the automaton, each backward with the reversed
  * tape of the forward path before it, recompute with that forward itself.
  */
-import { canonicalOperator, type KernelSequence, type TokenNames } from '../chains/kernelSequence';
-import type { OperatorGraph } from '../python/operatorGraph';
+import type { KernelSequence, TokenNames } from '../chains/kernelSequence';
 import { align, MAX_CELLS, type Alignment } from './align';
-import { alignLine, type Line } from './alignLine';
-import { operatorWeight, type Automaton } from './automaton';
-import { backwardTokens } from './backwardTokens';
+import { alignLine } from './alignLine';
+import type { Automaton } from './automaton';
 import { tokenWeights, type Ranked } from './rankCandidates';
 import type { Pass } from './regions';
+import { reversedTape, type PathStep } from './reversedTape';
 
 export interface Spread {
   /** Device event → graph node, -1 where nothing explains it. */
@@ -36,6 +35,7 @@ export function spread(events: number, main: KernelSequence, passes: readonly Pa
       path = pieces.flatMap(([start, end]) => {
         const alignment = align(tokens.subarray(start, end), automaton, weights);
         alignment.states.forEach((state, i) => state > 0 && mark(pass, start + i, automaton.node[state], 1));
+        inheritFromNext(main, pass, names, nodeOf, side);
         return pathOf(alignment, automaton, tokens.subarray(start, end), names);
       });
     } else if (pass.phase === 'backward' && path.length > 0) {
@@ -70,6 +70,19 @@ function inheritGlue(main: KernelSequence, pass: Pass, names: TokenNames, nodeOf
   }
 }
 
+/** Copies, casts and dropout masks of a forward pass that nothing explains are made for the operator that follows. */
+function inheritFromNext(main: KernelSequence, pass: Pass, names: TokenNames, nodeOf: Int32Array, side: Uint8Array): void {
+  for (let i = pass.end - 2; i >= pass.start; i--) {
+    const event = main.order[main.positions[i]];
+    const name = names.names[main.tokens[i]];
+    if (nodeOf[event] < 0 && (name === 'copy' || name === 'cast' || name === 'dropoutMask')) {
+      const next = main.order[main.positions[i + 1]];
+      nodeOf[event] = nodeOf[next];
+      side[event] = side[next];
+    }
+  }
+}
+
 const GLUE: ReadonlySet<string> = new Set(['cast', 'copy', 'fill', 'sum', 'add']);
 
 /** Helper kernels take the source of the operator they were launched for: the next one in the stream. */
@@ -86,13 +99,6 @@ function inheritHelpers(main: KernelSequence, nodeOf: Int32Array, side: Uint8Arr
   }
 }
 
-interface PathStep {
-  readonly op: string;
-  readonly node: number;
-  /** Turn of the outermost loop: the layer. */
-  readonly turn: number;
-}
-
 function pathOf(alignment: Alignment, automaton: Automaton, tokens: Uint16Array, names: TokenNames): readonly PathStep[] {
   const path: PathStep[] = [];
   alignment.states.forEach((state, i) => {
@@ -101,50 +107,4 @@ function pathOf(alignment: Alignment, automaton: Automaton, tokens: Uint16Array,
     }
   });
   return path;
-}
-
-/** A kernel that may or may not come costs little to leave out. */
-const MAYBE = 0.05;
-
-interface Tape {
-  readonly line: Line;
-  readonly nodes: Int32Array;
-  /** 1 for backward entries, 0 for recomputed ones. */
-  readonly backward: Uint8Array;
-}
-
-/**
- * For each step of the path, last first, what its backward launches. Where the pass holds forward kernels (attention,
- * activations) the layers were checkpointed, and each layer's forward may come before its backward.
- */
-function reversedTape(path: readonly PathStep[], graph: OperatorGraph, tokens: Uint16Array, names: TokenNames): Tape {
-  const forwardOnly = new Set(['attention', 'silu', 'gelu', 'softmax', 'fused.rmsNorm', 'fused.swiglu', 'rsqrt', 'tanh', 'conv', 'layerNorm'].map((name) => names.has(name)));
-  const seen = tokens.reduce((count, token) => count + (forwardOnly.has(token) ? 1 : 0), 0);
-  const recomputes = seen > path.filter((step) => forwardOnly.has(names.has(step.op))).length / 4;
-  const entries: { token: number; node: number; skip: number; backward: number }[] = [];
-  const users = graph.nodes.map(() => 0);
-  graph.nodes.forEach((node) => node.inputs.forEach((input) => { users[input]++; }));
-  for (let end = path.length; end > 0;) {
-    let start = end;
-    while (start > 0 && path[start - 1].turn === path[end - 1].turn) {
-      start--;
-    }
-    if (recomputes) {
-      for (let i = start; i < end; i++) {
-        entries.push({ token: names.id(path[i].op), node: path[i].node, skip: MAYBE, backward: 0 });
-      }
-    }
-    for (let i = end - 1; i >= start; i--) {
-      const { op, node } = path[i];
-      for (const token of backwardTokens(op)) {
-        entries.push({ token: names.id(canonicalOperator(token.op)), node, skip: token.optional ? MAYBE : operatorWeight(token.op), backward: 1 });
-      }
-      if (node >= 0 && users[node] > 1) {
-        // Gradients of a value used twice are added up.
-        entries.push({ token: names.id('add'), node, skip: MAYBE, backward: 1 });
-      }
-    }
-    end = start;
-  }
-  return { line: { tokens: Uint16Array.from(entries, (entry) => entry.token), skip: Float32Array.from(entries, (entry) => entry.skip) }, nodes: Int32Array.from(entries, (entry) => entry.node), backward: Uint8Array.from(entries, (entry) => entry.backward) };
 }

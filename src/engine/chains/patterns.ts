@@ -26,7 +26,7 @@ export interface ChainPattern {
 }
 
 const OPTIONAL: ReadonlySet<string> = new Set(['cast', 'copy', 'fill', 'dropout', 'dropoutMask']);
-const NO_KERNEL: ReadonlySet<string> = new Set(['hostRead']);
+const NO_KERNEL: ReadonlySet<string> = new Set(['hostRead', 'view']);
 
 export interface SnippetGraph {
   readonly graph: OperatorGraph;

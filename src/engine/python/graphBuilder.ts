@@ -5,6 +5,8 @@ const MAX_NODES = 20_000;
 
 /** Operators that launch nothing and so make no step. */
 const SILENT: ReadonlySet<string> = new Set(['input', 'parameter', 'view', 'phi', 'shape']);
+/** Views that copy when strides do not allow the new shape: they make a step, whose kernel may be absent. */
+const MAY_COPY: ReadonlySet<string> = new Set(['reshape', 'flatten', 'reshape_as']);
 
 /** Collects nodes and steps while a function is walked. */
 export class GraphBuilder {
@@ -34,7 +36,7 @@ export class GraphBuilder {
     }
     const id = this.nodes.length;
     this.nodes.push({ id, op, inputs, attributes: this.contexts.length === 0 ? attributes : { ...attributes, context: this.contexts[this.contexts.length - 1] }, place, statement: this.statement, call: this.call });
-    if (!SILENT.has(op) && this.muted === 0) {
+    if ((!SILENT.has(op) || (op === 'view' && MAY_COPY.has(attributes.name ?? ''))) && this.muted === 0) {
       this.steps.push({ kind: 'operator', node: id });
     }
     return id;

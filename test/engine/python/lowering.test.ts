@@ -10,7 +10,7 @@ import { moduleScope, ModuleSet } from '../../../src/engine/python/program';
 function sequence(graph: OperatorGraph): string {
   const text = (steps: readonly Step[]): string => steps.map((step) => {
     switch (step.kind) {
-      case 'operator': return graph.nodes[step.node].op;
+      case 'operator': return graph.nodes[step.node].op === 'view' ? '' : graph.nodes[step.node].op;
       case 'call': return text(step.steps);
       case 'alternatives': return `(${step.branches.map(text).join(' | ')})`;
       case 'loop': return `[${text(step.steps)}]*`;

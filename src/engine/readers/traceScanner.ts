@@ -37,6 +37,9 @@ export { TraceEvent, type ScanOutcome, type ScannerOptions, type TraceVisitor } 
 
 const enum State { Start, Key, Value, Events, Resync, SkipItem, After, NotJson }
 
+/** Keys of an event that are kept. */
+const enum Field { Other, Phase, Name, Category, Time, Duration, Process, Thread, Id, Bind, Arguments }
+
 const MINIMUM_CHECKED = 1 << 20;
 
 export class TraceScanner {
@@ -421,16 +424,39 @@ export class TraceScanner {
         }
         return BROKEN;
       }
-      // The key, short and without escapes in every file known.
-      const key = ++p;
-      byte = bytes[p++];
-      while (byte !== QUOTE) {
-        if (byte === BACKSLASH && !literal) {
-          p++;
+      // Known keys are told by their bytes; others are skipped like any string.
+      const key = p + 1;
+      const first = bytes[key];
+      const second = bytes[key + 1];
+      const third = bytes[key + 2];
+      const fourth = bytes[key + 3];
+      let field: Field = Field.Other;
+      if (third === QUOTE) {
+        field = first === 0x70 && second === 0x68 ? Field.Phase : first === 0x74 && second === 0x73 ? Field.Time
+          : first === 0x69 && second === 0x64 ? Field.Id : first === 0x62 && second === 0x70 ? Field.Bind : Field.Other;
+        p = key + 3;
+      } else if (fourth === QUOTE) {
+        if (third === 0x64) {
+          field = first === 0x70 && second === 0x69 ? Field.Process : first === 0x74 && second === 0x69 ? Field.Thread : Field.Other;
+        } else {
+          field = first === 0x63 && second === 0x61 && third === 0x74 ? Field.Category : first === 0x64 && second === 0x75 && third === 0x72 ? Field.Duration : Field.Other;
         }
-        byte = bytes[p++];
+        p = key + 4;
+      } else if (bytes[key + 4] === QUOTE) {
+        field = first === 0x6e && second === 0x61 && third === 0x6d && fourth === 0x65 ? Field.Name
+          : first === 0x61 && second === 0x72 && third === 0x67 && fourth === 0x73 ? Field.Arguments : Field.Other;
+        p = key + 5;
       }
-      const keyLength = p - 1 - key;
+      if (field === Field.Other) {
+        p = key;
+        byte = bytes[p++];
+        while (byte !== QUOTE) {
+          if (byte === BACKSLASH && !literal) {
+            p++;
+          }
+          byte = bytes[p++];
+        }
+      }
       byte = bytes[p];
       while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
         byte = bytes[++p];
@@ -463,61 +489,56 @@ export class TraceScanner {
         to = p;
         if (byte === 0x6e && to - from === 4) {
           // null: as if the key were absent.
-          if (p < 0) {
-            return p;
-          }
-          continue;
+          field = Field.Other;
         }
       }
       if (p < 0) {
         return p;
       }
-      this.assign(event, bytes, key, keyLength, from, to);
-    }
-  }
-
-  private assign(event: TraceEvent, bytes: Uint8Array, key: number, length: number, from: number, to: number): void {
-    const first = bytes[key];
-    const second = bytes[key + 1];
-    if (length === 2) {
-      if (first === 0x70 && second === 0x68) { // ph
-        event.phase = to > from ? bytes[from] : 0;
-      } else if (first === 0x74 && second === 0x73) { // ts
-        event.timeStart = from;
-        event.timeEnd = to;
-      } else if (first === 0x69 && second === 0x64) { // id
-        event.idStart = from;
-        event.idEnd = to;
-      } else if (first === 0x62 && second === 0x70) { // bp
-        event.bindStart = from;
-        event.bindEnd = to;
-      }
-    } else if (length === 3) {
-      const third = bytes[key + 2];
-      if (third === 0x64) {
-        if (first === 0x70 && second === 0x69) { // pid
+      switch (field) {
+        case Field.Phase:
+          event.phase = to > from ? bytes[from] : 0;
+          break;
+        case Field.Name:
+          event.nameStart = from;
+          event.nameEnd = to;
+          break;
+        case Field.Category:
+          event.categoryStart = from;
+          event.categoryEnd = to;
+          break;
+        case Field.Time:
+          event.timeStart = from;
+          event.timeEnd = to;
+          break;
+        case Field.Duration:
+          event.durationStart = from;
+          event.durationEnd = to;
+          break;
+        case Field.Process:
           event.processStart = from;
           event.processEnd = to;
-        } else if (first === 0x74 && second === 0x69) { // tid
+          break;
+        case Field.Thread:
           event.threadStart = from;
           event.threadEnd = to;
-        }
-      } else if (first === 0x63 && second === 0x61 && third === 0x74) { // cat
-        event.categoryStart = from;
-        event.categoryEnd = to;
-      } else if (first === 0x64 && second === 0x75 && third === 0x72) { // dur
-        event.durationStart = from;
-        event.durationEnd = to;
-      }
-    } else if (length === 4) {
-      const third = bytes[key + 2];
-      const fourth = bytes[key + 3];
-      if (first === 0x6e && second === 0x61 && third === 0x6d && fourth === 0x65) { // name
-        event.nameStart = from;
-        event.nameEnd = to;
-      } else if (first === 0x61 && second === 0x72 && third === 0x67 && fourth === 0x73 && bytes[from] === OPEN_BRACE) { // args
-        event.argsStart = from;
-        event.argsEnd = to;
+          break;
+        case Field.Id:
+          event.idStart = from;
+          event.idEnd = to;
+          break;
+        case Field.Bind:
+          event.bindStart = from;
+          event.bindEnd = to;
+          break;
+        case Field.Arguments:
+          if (byte === OPEN_BRACE) {
+            event.argsStart = from;
+            event.argsEnd = to;
+          }
+          break;
+        case Field.Other:
+          break;
       }
     }
   }

@@ -7,7 +7,7 @@ import { overviewContent, type OverviewDetail } from './overviewContent';
 export function overviewView(root: HTMLElement, bridge: Bridge): RankView<OverviewData> {
   return new RankView<OverviewData>(root, bridge, {
     ask: (to, rank, step, options) => to.call('overview', { rank, ...(step === undefined ? {} : { step }) }, options),
-    draw: ({ data, rank, step, words, name, detail, onDetail, go }, { post }) => overviewContent({ data, rank, step, words, name, post: post.bind(bridge), onStep: go, detail: (detail ?? {}) as OverviewDetail, onDetail }),
+    draw: ({ data, rank, step, words, name, detail, onDetail, go }, { post }) => overviewContent({ data, rank, step, words, name, post: post.bind(bridge), onStep: go, detail: (detail ?? {}), onDetail }),
     actions: (rank, step, words, to) => {
       const target = { rank, ...(step === undefined ? {} : { step }) };
       return [

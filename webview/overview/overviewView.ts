@@ -1,7 +1,7 @@
 import type { OverviewData } from '../../src/protocol/overview';
 import type { Bridge } from '../shared/bridge';
 import { RankView } from '../shared/rankView';
-import { overviewContent, type OverviewDetail } from './overviewContent';
+import { overviewContent } from './overviewContent';
 
 /** The Overview: one rank's step at a glance. */
 export function overviewView(root: HTMLElement, bridge: Bridge): RankView<OverviewData> {

@@ -31,9 +31,16 @@ export async function rankSources(port: FilePort, root: string, folders: readonl
   const cluster = sources.find((source) => source.format === 'ascend-cluster')?.path;
   return {
     // A cluster analysis beside its ranks is no rank of its own.
-    sources: await withSizes(port, withRecordings(port, ranks.length > 0 ? ranks : sources)),
+    sources: await withSizes(port, inOrder(withRecordings(port, ranks.length > 0 ? ranks : sources))),
     ...(cluster === undefined ? {} : { cluster }), ...(alternative === undefined ? {} : { alternative }),
   };
+}
+
+const names = new Intl.Collator('en', { numeric: true });
+
+/** By group (`step-5` before `step-10`), then by rank, unknown ranks last, then by name. */
+function inOrder(sources: readonly RankSource[]): readonly RankSource[] {
+  return [...sources].sort((a, b) => names.compare(a.group, b.group) || (a.rank ?? Number.MAX_VALUE) - (b.rank ?? Number.MAX_VALUE) || names.compare(a.id, b.id));
 }
 
 async function withSizes(port: FilePort, sources: readonly RankSource[]): Promise<readonly RankSource[]> {

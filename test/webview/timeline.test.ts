@@ -135,6 +135,15 @@ describe('timeline view', function () {
     await settle();
     const { measure } = await model();
     assert.deepEqual([measure?.from, measure?.to], [11_000, 11_500]);
+    await page.keyboard.press('Escape');
+    await click('compute', 10_500);
+    await page.locator('.lanes-canvas').focus();
+    for (const key of ['m', 'Enter', ']', 'Enter']) {
+      await page.keyboard.press(key);
+      await settle();
+    }
+    const byKeys = (await model()).measure;
+    assert.deepEqual([byKeys?.from, byKeys?.to], [11_000, 15_000], 'the gap between two kernels, without a pointer');
   });
 
   it('totals an area, union and sum apart', async () => {
@@ -150,6 +159,10 @@ describe('timeline view', function () {
     assert.ok(area.includes('Events 3 '), area);
     assert.ok(area.includes('Busy (union) 3.200 µs'), area);
     assert.ok(area.includes('Kernel time (sum) 4.400 µs'), area);
+    await page.keyboard.press('r');
+    await settle();
+    const all = await text('#panel-area');
+    assert.ok(all.includes('Events 12 '), `all kernels, each once though two lanes show it: ${all}`);
   });
 
   it('searches, and goes from hit to hit', async () => {

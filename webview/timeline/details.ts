@@ -33,8 +33,8 @@ export function drawDetails(body: HTMLElement, words: Words, originNs: number, d
     ['timeline.detail.core', detail.core],
     ['timeline.detail.stream', detail.stream],
     ['timeline.detail.thread', detail.thread],
-    ['timeline.detail.start', formatExactNs(words, detail.startNs - originNs)],
-    ['timeline.detail.duration', formatExactNs(words, detail.durationNs)],
+    ['timeline.detail.start', bothForms(words, detail.startNs - originNs)],
+    ['timeline.detail.duration', bothForms(words, detail.durationNs)],
     ['timeline.detail.step', detail.step],
     ['timeline.detail.shapes', detail.shapes],
     ['timeline.detail.dtypes', detail.dtypes],
@@ -51,6 +51,12 @@ export function drawDetails(body: HTMLElement, words: Words, originNs: number, d
     h('button', { class: 'icon-button', 'aria-label': words.t('timeline.copyDetails'), 'data-tip': words.t('timeline.copyDetails'), onclick: () => actions.copy(detailText(words, originNs, detail)) }, icon('copy')),
     Number.isNaN(detail.startNs) ? undefined : h('button', { class: 'icon-button', 'aria-label': words.t('timeline.zoomToEvent'), 'data-tip': words.t('timeline.zoomToEvent'), onclick: () => actions.zoomTo(detail.startNs, detail.durationNs) }, icon('zoom-in')));
   fillElement(body, title, h('div', { class: 'detail-columns' }, left, right, frames(words, detail, actions), args(words, detail)));
+}
+
+/** Long times as one reads them, and exactly. */
+function bothForms(words: Words, ns: number): string {
+  const exact = formatExactNs(words, ns);
+  return Math.abs(ns) >= 1e6 ? `${formatNs(words, ns)} (${exact})` : exact;
 }
 
 function frames(words: Words, { frames: list, framesFrom, side }: EventDetail, actions: DetailActions): HTMLElement | undefined {

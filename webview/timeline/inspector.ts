@@ -96,6 +96,7 @@ export class Inspector {
   goTo(place: EventPlace | EventLink): void {
     const show = (target: EventPlace): void => {
       this.options.model.hiddenLanes.delete(target.lane);
+      this.options.model.focusLane = target.lane;
       this.options.model.bringIntoView(target);
       this.scrollToLane(target.lane, target.row);
     };

@@ -1,36 +1,50 @@
-/** Smallest end times over a growing list of rows, so that the first free row is found in O(log rows). */
+/** Rows looked at one by one: nearly all lanes need no more. */
+const FEW = 16;
+
+/** End times of the rows in use, so that the first free row is found quickly, however many there are. */
 class RowEnds {
   rows = 0;
+  private readonly few = new Float64Array(FEW);
+  private readonly many = new EndTree();
+
+  /** Lowest row whose last event has ended at `startNs`; opens a new row when there is none. Occupies it until `endNs`. */
+  take(startNs: number, endNs: number): number {
+    const look = this.rows < FEW ? this.rows : FEW;
+    for (let row = 0; row < look; row++) {
+      if (this.few[row] <= startNs) {
+        this.few[row] = endNs;
+        return row;
+      }
+    }
+    if (this.rows < FEW) {
+      this.few[this.rows] = endNs;
+      return this.rows++;
+    }
+    const row = FEW + this.many.take(startNs, endNs);
+    this.rows = Math.max(this.rows, row + 1);
+    return row;
+  }
+}
+
+/** A tree of minima: the first row that has ended is found in O(log rows). */
+class EndTree {
   private size = 64;
   private tree = new Float64Array(128).fill(-Infinity);
 
-  /** Lowest row whose last event has ended at `startNs`; opens a new row when there is none. */
-  firstFree(startNs: number): number {
-    let row: number;
+  take(startNs: number, endNs: number): number {
     if (this.tree[1] > startNs) {
-      row = this.rows;
-    } else {
-      let node = 1;
-      while (node < this.size) {
-        node = this.tree[2 * node] <= startNs ? 2 * node : 2 * node + 1;
-      }
-      row = node - this.size;
+      this.grow();
     }
-    if (row >= this.rows) {
-      this.rows = row + 1;
-      if (this.rows > this.size) {
-        this.grow();
-      }
+    let node = 1;
+    while (node < this.size) {
+      node = this.tree[2 * node] <= startNs ? 2 * node : 2 * node + 1;
     }
-    return row;
-  }
-
-  occupy(row: number, endNs: number): void {
-    let node = row + this.size;
+    const row = node - this.size;
     this.tree[node] = endNs;
     for (node >>= 1; node >= 1; node >>= 1) {
       this.tree[node] = Math.min(this.tree[2 * node], this.tree[2 * node + 1]);
     }
+    return row;
   }
 
   private grow(): void {
@@ -38,9 +52,7 @@ class RowEnds {
     const oldSize = this.size;
     this.size *= 2;
     this.tree = new Float64Array(2 * this.size).fill(-Infinity);
-    for (let row = 0; row < oldSize; row++) {
-      this.tree[this.size + row] = old[oldSize + row];
-    }
+    this.tree.set(old.subarray(oldSize), this.size);
     for (let node = this.size - 1; node >= 1; node--) {
       this.tree[node] = Math.min(this.tree[2 * node], this.tree[2 * node + 1]);
     }
@@ -68,9 +80,7 @@ export function assignRows(events: Uint32Array, startNs: Float64Array, durationN
   const rowOf = new Uint32Array(events.length);
   for (let i = 0; i < events.length; i++) {
     const event = events[i];
-    const row = ends.firstFree(startNs[event]);
-    ends.occupy(row, occupiedUntil(startNs[event], durationNs[event]));
-    rowOf[i] = row;
+    rowOf[i] = ends.take(startNs[event], occupiedUntil(startNs[event], durationNs[event]));
   }
   const rowStart = new Uint32Array(ends.rows + 1);
   for (let i = 0; i < rowOf.length; i++) {

@@ -30,12 +30,7 @@ function runNode(args) {
 
 /** What to open: the folder shown in the Explorer, and the profiles. */
 function target() {
-  if (given !== undefined) {
-    // npm changes to the project's folder; INIT_CWD is where the user typed.
-    const profile = path.resolve(process.env.INIT_CWD ?? process.cwd(), given);
-    if (!fs.existsSync(profile)) {
-      stop(`Nothing is there: ${profile}. Give the path of a profile folder or trace.`);
-    }
+  if (profile !== undefined) {
     return { workspace: fs.statSync(profile).isDirectory() ? profile : path.dirname(profile), profiles: [profile] };
   }
   const sample = path.join(demo, 'sample');
@@ -103,6 +98,11 @@ function onDesktop({ workspace, profiles }) {
   child.once('exit', code => process.exit(code ?? 0));
 }
 
+// npm changes to the project's folder; INIT_CWD is where the user typed.
+const profile = given === undefined ? undefined : path.resolve(process.env.INIT_CWD ?? process.cwd(), given);
+if (profile !== undefined && !fs.existsSync(profile)) {
+  stop(`Nothing is there: ${profile}. Give the path of a profile folder or trace.`);
+}
 if (!ensureDependencies()) {
   stop('The packages could not be installed: npm ci says why.');
 }

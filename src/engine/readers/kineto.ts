@@ -105,7 +105,7 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
     baseNs: (collector.clock.countsFromEpoch ? 0n : metadata.baseTimeNs()) + collector.clock.baseNs(),
     strings, deviceEvents: sorted.device, hostEvents: link.host, streams, threads, steps: steps.steps,
     coverage: {
-      stepIds: steps.steps.some(step => step.source === 'profiler'), streams: streams.some(({ stream }) => stream !== undefined), shapes: false, types: false,
+      stepIds: steps.steps.some(step => step.source === 'profiler'), streams: streams.some(({ stream }) => stream !== undefined), shapes: sorted.device.shapes.some(shapes => shapes !== 0), types: false,
       hostOperators: evidence.operators, launches: hasLaunches && sorted.device.count > 0, pythonFrames: evidence.python, callStacks: sorted.hasStacks,
     },
     detailSource, deviceDetailSource: detailSource,
@@ -142,6 +142,9 @@ interface SortedColumns {
   readonly device: DeviceEvents;
   readonly host: HostEvents;
   readonly hostLink: Int32Array;
+  /** Of operators; undefined when the recording has none. */
+  readonly hostShapes: Uint32Array | undefined;
+  readonly hostTypes: Uint32Array | undefined;
   readonly deviceCorrelation: Int32Array;
   readonly deviceExternalId: Int32Array;
   readonly noUsableTime: { readonly kernels: number; readonly others: number };
@@ -164,6 +167,8 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
   hostOrder?.apply(hostDuration);
   const devices = device.count;
   const hasStacks = host.optional.stack !== undefined;
+  const hasShapes = host.optional.shapes !== undefined;
+  const hasTypes = host.optional.dtypes !== undefined;
   return {
     noUsableTime, hasStacks,
     device: {
@@ -183,6 +188,7 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
       pythonId: host.take('pythonId', hostOrder), pythonParent: host.take('pythonParent', hostOrder),
     },
     hostLink: host.take('link', hostOrder),
+    hostShapes: hasShapes ? host.take('shapes', hostOrder) : undefined, hostTypes: hasTypes ? host.take('dtypes', hostOrder) : undefined,
   };
 }
 
@@ -203,6 +209,13 @@ function linkAll(sorted: SortedColumns, collector: KinetoCollector, threads: num
   const nesting = operatorsOf({ hostEvents: host, threads: { length: threads } });
   linkOperators(device, host, nesting);
   linkByExternalId(device, host, sorted.deviceExternalId, hostLink);
+  for (let i = 0; i < device.count; i++) {
+    const op = device.op[i];
+    if (op >= 0) {
+      device.shapes[i] = sorted.hostShapes?.[op] ?? 0;
+      device.dtypes[i] = sorted.hostTypes?.[op] ?? 0;
+    }
+  }
   const forward = linkForward(host, collector.strings, nesting, collector.flows, thread => collector.threads.processOf(thread));
   const linked: HostEvents = { ...host, forward: forward ?? noForward(host) };
   if (forward !== undefined) {

@@ -12,11 +12,12 @@ import { GrowingTable } from './traceColumns';
 import { IdKeys, parseInteger } from './traceNumbers';
 import type { TraceEvent, TraceVisitor } from './traceScanner';
 import { decodeText, type TextOddities } from './traceText';
+import { InputTexts, shapesText, typesText } from './kinetoInputs';
 
 const EXTERNAL_ID = ['External id', 'external id'];
 const DEVICE_KEYS = new ArgumentKeys(['correlation', 'device', 'stream', EXTERNAL_ID]);
 const RUNTIME_KEYS = new ArgumentKeys(['correlation']);
-const OPERATOR_KEYS = new ArgumentKeys([EXTERNAL_ID, 'Sequence number', 'Fwd thread id', 'Call stack']);
+const OPERATOR_KEYS = new ArgumentKeys([EXTERNAL_ID, 'Sequence number', 'Fwd thread id', 'Call stack', ['Input Dims', 'Input dims'], 'Input type']);
 const PYTHON_KEYS = new ArgumentKeys(['Python id', 'Python parent id']);
 const NAME_KEYS = new ArgumentKeys(['name', 'labels']);
 
@@ -33,6 +34,8 @@ const HOST_SPARSE = {
   sequence: [Int32Array, -1], forwardThread: [Int32Array, -1], stack: [Uint32Array, 0], pythonId: [Int32Array, -1], pythonParent: [Int32Array, -1],
   /** Correlation of runtime calls, external id of operators: one row never has both, so one column serves. */
   link: [Int32Array, -1],
+  /** Shapes and types of an operator's inputs; they go to the kernels it launched. */
+  shapes: [Uint32Array, 0], dtypes: [Uint32Array, 0],
 } as const;
 
 /** Counts of one oddity: kernels apart from everything else, since only kernels are in the figures. */
@@ -64,6 +67,8 @@ export class KinetoCollector implements TraceVisitor {
   private readonly instantNames = new StringTable();
   private readonly instantKinds: Instant[] = [];
   private readonly skipped = new Float64Array(256);
+  private readonly shapes = new InputTexts(this.strings, shapesText);
+  private readonly types = new InputTexts(this.strings, typesText);
   private readonly communication: (boolean | undefined)[] = [];
   private readonly range: (boolean | undefined)[] = [];
   private readonly oddities: TextOddities = { literalBackslashes: false, badEncoding: false };
@@ -207,6 +212,14 @@ export class KinetoCollector implements TraceVisitor {
     }
     if (found.start[3] >= 0) {
       (host.optional.stack ?? host.sparseColumn('stack'))[row] = this.strings.internBytes(bytes, found.start[3], found.end[3], this.decode);
+    }
+    const shapes = found.start[4] < 0 ? 0 : this.shapes.idOf(bytes, found.start[4], found.end[4]);
+    if (shapes !== 0) {
+      (host.optional.shapes ?? host.sparseColumn('shapes'))[row] = shapes;
+    }
+    const types = found.start[5] < 0 ? 0 : this.types.idOf(bytes, found.start[5], found.end[5]);
+    if (types !== 0) {
+      (host.optional.dtypes ?? host.sparseColumn('dtypes'))[row] = types;
     }
   }
 

@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { EventKind, HostKind, type RankData } from '../../../src/engine/profile/columns';
 import { operatorsOf, parseFrame } from '../../../src/engine/links/frames';
 import { callStackOf, sourceOf } from '../../../src/engine/links/source';
+import { decodeDetail } from '../../../src/engine/readers/traceDetail';
+import { shapesText, typesText } from '../../../src/engine/readers/kinetoInputs';
+import type { JsonValue } from '../../../src/engine/readers/traceText';
+import { nodeFilePort } from '../../../src/node/filePort';
 import { hasSharedData } from '../../sharedData';
 import { intersectionNs, intervals, isKernel, readTrace, truthCases, unionNs, type Interval, type ReadTrace, type Truth, type TruthSample, type TruthStream } from './kinetoTruth';
 
@@ -15,6 +19,16 @@ const assertTail = (actual: readonly string[], expected: readonly string[], most
 };
 
 const count = (truth: Truth, ...keys: readonly string[]): number => keys.reduce((sum, key) => sum + (truth.events_by_cat_ph[key] ?? 0), 0);
+
+describe('Inputs of operators', () => {
+  it('are written as the column store writes shapes and types', () => {
+    assert.equal(shapesText([[4, 16], [], [[2, 3], [4]]]), '4,16;;2,3|4');
+    assert.equal(shapesText([[], []]), '');
+    assert.equal(shapesText(undefined), '');
+    assert.equal(typesText(['float', '', 'Scalar']), 'float;;Scalar');
+    assert.equal(typesText(['', '']), '');
+  });
+});
 
 describe('Kineto traces against truth.json', function () {
   this.timeout(120_000);
@@ -180,6 +194,28 @@ describe('Kineto traces against truth.json', function () {
           near(rank.steps[index].durationNs / 1000, step.dur_us, 0.0011, step.name);
           assert.equal(kernels.filter(row => device.step[row] === index).length, step.kernels_launched_inside, `${step.name} launched inside`);
         });
+      });
+
+      it('details lead to the same event', async () => {
+        const { deviceEvents: device, hostEvents: host } = rank;
+        const port = nodeFilePort();
+        for (const row of [0, kernels.length >> 1, kernels.length - 1].map(i => kernels[i]).filter(k => k !== undefined)) {
+          const detail = await decodeDetail(port, rank, 'device', row);
+          assert.ok(detail !== undefined);
+          if (detail['stream'] !== undefined) {
+            assert.equal(`${detail['stream'] as number}`, rank.streams[device.stream[row]].stream);
+          }
+          const launch = device.launch[row];
+          if (launch >= 0) {
+            assert.equal((await decodeDetail(port, rank, 'host', launch))?.['correlation'], detail['correlation']);
+          }
+          const op = device.op[row] < 0 ? undefined : await decodeDetail(port, rank, 'host', device.op[row]);
+          if (op !== undefined) {
+            assert.equal(rank.strings.get(device.shapes[row]), shapesText((op['Input Dims'] ?? op['Input dims']) as JsonValue | undefined));
+            assert.equal(rank.strings.get(device.dtypes[row]), typesText(op['Input type'] as JsonValue | undefined));
+            assert.equal(host.sequence[device.op[row]], op['Sequence number'] ?? -1);
+          }
+        }
       });
 
       it('rank', () => {

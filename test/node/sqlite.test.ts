@@ -32,10 +32,21 @@ describe('openSqlite', () => {
     closeSync(handle);
   };
 
+  // A temporary folder of our own, where no other process makes anything.
+  const { TMPDIR: usual } = process.env;
   before(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'fuselens-sqlite-test-'));
+    process.env['TMPDIR'] = path.join(folder, 'tmp');
+    mkdirSync(process.env['TMPDIR']);
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => {
+    rmSync(folder, { recursive: true, force: true });
+    if (usual === undefined) {
+      delete process.env['TMPDIR'];
+    } else {
+      process.env['TMPDIR'] = usual;
+    }
+  });
 
   it('gives rows in column order, 64-bit integers exact', async () => {
     const file = make();

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Database } from 'node-sqlite3-wasm';
+import fc from 'fast-check';
 import Papa from 'papaparse';
 import { rankReport } from '../../../src/engine/analysis/rankReport';
 import { DeviceFlag, EventKind, HostKind, type CommunicationTasks, type RankData } from '../../../src/engine/profile/columns';
-import { Cancelled, ProblemList } from '../../../src/engine/profile/problems';
+import { Cancelled, ProblemList, UnreadableInput } from '../../../src/engine/profile/problems';
 import { readAscendDb } from '../../../src/engine/readers/ascendDb';
 import { readAnalysis } from '../../../src/engine/readers/ascendDbAnalysis';
 import type { ReadProgress } from '../../../src/engine/readers/reader';
@@ -280,6 +281,33 @@ describe('Ascend database', function () {
       assert.ok(links.length > 0);
       assert.deepEqual(problems.toArray(), []);
     }
+  });
+
+  it('gives what is left of a damaged or cut file, or one sentence; it never throws anything else', async () => {
+    const whole = readFileSync(sharedPath('ascend', 'msinsight-alexnet', 'db', 'level1', 'rank1_ascend_pt', 'ASCEND_PROFILER_OUTPUT', 'ascend_pytorch_profiler_1.db'));
+    const folder = mkdtempSync(path.join(tmpdir(), 'fuselens-damaged-db-'));
+    const file = path.join(folder, 'ascend_pytorch_profiler_1.db');
+    let readable = 0;
+    const attempt = async (bytes: Buffer): Promise<void> => {
+      writeFileSync(file, bytes);
+      try {
+        const { rank } = await read(file);
+        readable++;
+        assert.ok(rank.deviceEvents.count <= 215 + 296);
+      } catch (error) {
+        assert.ok(error instanceof UnreadableInput, String(error));
+        assert.ok(String(error.detail.args?.['file']).endsWith('ascend_pytorch_profiler_1.db'));
+      }
+    };
+    await fc.assert(fc.asyncProperty(fc.array(fc.tuple(fc.integer({ min: 100, max: whole.length - 1 }), fc.integer({ min: 1, max: 255 })), { minLength: 1, maxLength: 60 }), fc.double({ min: 0.05, max: 3, noNaN: true }), async (flips, cut) => {
+      const bytes = Buffer.from(whole.subarray(0, Math.ceil(whole.length * Math.min(1, cut))));
+      flips.filter(([at]) => at < bytes.length).forEach(([at, bits]) => {
+        bytes[at] ^= bits;
+      });
+      await attempt(bytes);
+    }), { numRuns: 40 });
+    assert.ok(readable > 0);
+    rmSync(folder, { recursive: true });
   });
 
   it('tells progress, and stops when cancelled', async () => {

@@ -3,14 +3,13 @@ import type { FingerprintData } from '../../protocol/fingerprints';
 import type { Profile } from '../profile';
 import type { ProfileStore } from '../profileStore';
 import { isCancelled, sentenceOf } from '../sentences';
+import { shiftedEvidence } from './shiftedEvidence';
 
 /** What the active profile says about the workspace's code. */
 export interface Evidence {
   readonly profile: Profile;
   readonly rank: string;
   readonly data: FingerprintData;
-  /** Files that changed on disk or in an editor since the answer was computed: their ranges are shifted, not trusted. */
-  readonly computedAt: number;
 }
 
 /** After the last keystroke; a shorter pause would index half-typed lines. */
@@ -37,6 +36,7 @@ export class EvidenceStore implements vscode.Disposable {
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh(true)),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (document.languageId === 'python' && contentChanges.length > 0) {
+          this.shift(document, contentChanges);
           this.refresh(true);
         }
       }),
@@ -67,7 +67,7 @@ export class EvidenceStore implements vscode.Disposable {
       }
       const data = await profile.call('fingerprints', { rank: rank.id, sources: sourceFolders(), overlay: overlay() }, { signal: running.signal });
       if (this.running === running) {
-        this.current = { profile, rank: rank.id, data, computedAt: Date.now() };
+        this.current = { profile, rank: rank.id, data };
         this.changed.fire();
       }
       return this.current;
@@ -85,6 +85,15 @@ export class EvidenceStore implements vscode.Disposable {
     this.engineUse?.use.dispose();
     this.changed.dispose();
     vscode.Disposable.from(...this.disposables).dispose();
+  }
+
+  /** Ranges follow an edit at once; the answer for the new text comes later. */
+  private shift(document: vscode.TextDocument, changes: readonly vscode.TextDocumentContentChangeEvent[]): void {
+    if (this.current !== undefined) {
+      const edits = changes.map(({ range, text }) => ({ startLine: range.start.line + 1, endLine: range.end.line + 1, addedLines: text.split('\n').length - 1 }));
+      this.current = { ...this.current, data: shiftedEvidence(this.current.data, document.uri.fsPath, edits) };
+      this.changed.fire();
+    }
   }
 
   private refresh(edited: boolean): void {

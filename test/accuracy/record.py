@@ -128,7 +128,7 @@ def tiny_config(family, layers, attention, dropout, experts):
     values = {key: value for key, value in SMALL.items() if key in known}
     if layers:
         values.update({key: layers for key in ('num_hidden_layers', 'n_layer', 'num_layers') if key in known})
-    values.update({'mamba2': {'num_heads': 8, 'head_dim': 16}, 't5': {'num_heads': 4}}.get(family, {}))
+    values.update({'mamba2': {'num_heads': 8, 'head_dim': 16}, 'deepseek_v2': {'num_key_value_heads': 4}, 'deepseek_v3': {'num_key_value_heads': 4}, 'gptj': {'rotary_dim': 8}, 'codegen': {'rotary_dim': 8}, 'gpt_neo': {'attention_types': [[['global', 'local'], 2]]}}.get(family, {}))
     if dropout:
         values.update({key: dropout for key in known if re.search(r'(dropout|pdrop|drop_rate)(_rate|_prob)?$', key) and isinstance(known[key], (int, float))})
     config = type(config)(**values)

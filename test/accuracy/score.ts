@@ -13,7 +13,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Papa from 'papaparse';
 import { Language, Parser } from 'web-tree-sitter';
-import { candidatesOf, type Candidate } from '../../src/engine/attribution/candidates';
+import { CandidateIndex } from '../../src/engine/attribution/candidates';
 import { locate } from '../../src/engine/attribution/locate';
 import { ProblemList } from '../../src/engine/profile/problems';
 import { LineIndex } from '../../src/engine/python/lineIndex';
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     }
     return known;
   };
-  let wide: { readonly scopes: readonly ModuleScope[]; readonly candidates: readonly Candidate[] } | undefined;
+  let wide: { readonly scopes: readonly ModuleScope[]; readonly candidates: CandidateIndex } | undefined;
   for (const run of runs) {
     const rows = new Map(Papa.parse<Row>(fs.readFileSync(path.join(run, 'truth.csv'), 'utf8'), { header: true, skipEmptyLines: true }).data.map((row) => [row.startNs, row]));
     const own = new Set([...rows.values()].flatMap((row) => framesOf(row.frames).map((frame) => frame.file)).filter((file) => file.startsWith('models/')));
@@ -62,23 +62,19 @@ async function main(): Promise<void> {
     if (mode === 'absent') {
       scopes = scopes.filter((scope) => !own.has(relative(scope.file)));
     }
-    let candidates: readonly Candidate[];
+    let candidates: CandidateIndex;
     if (mode === 'all' && wide !== undefined) {
       ({ scopes, candidates } = wide);
     } else {
       scopes.forEach((scope) => scope.values.clear());
-      const began = Date.now();
-      candidates = candidatesOf(new ModuleSet(scopes), scopes);
+      candidates = new CandidateIndex(new ModuleSet(scopes), scopes);
       wide = { scopes, candidates };
-      if (mode === 'all') {
-        console.log(`${scopes.length} files, ${candidates.length} candidates, ${Date.now() - began} ms`);
-      }
     }
     await one(run, mode, rows, scopes, candidates, parser, relative);
   }
 }
 
-async function one(run: string, mode: string, rows: ReadonlyMap<string, Row>, scopes: readonly ModuleScope[], candidates: readonly Candidate[], parser: Parser, relative: (file: string) => string): Promise<void> {
+async function one(run: string, mode: string, rows: ReadonlyMap<string, Row>, scopes: readonly ModuleScope[], candidates: CandidateIndex, parser: Parser, relative: (file: string) => string): Promise<void> {
   const problems = new ProblemList();
   const port = nodeFilePort();
   const { sources } = await findAscendFolders(port, run, { problems });

@@ -14,6 +14,7 @@ import { lowerFunction } from '../python/lowering';
 import type { OperatorGraph } from '../python/operatorGraph';
 import type { ModuleScope, Program } from '../python/program';
 import { automatonOf, operatorWeight, type Automaton } from './automaton';
+import { sourceGrams, trigrams } from './sourceGrams';
 
 export interface Candidate {
   readonly scope: ModuleScope;
@@ -29,10 +30,8 @@ export interface Candidate {
 }
 
 /** Forward functions of a program's modules, lowered. Functions that launch fewer than `minimum` weighty operators are left out. */
-export function candidatesOf(program: Program, scopes: Iterable<ModuleScope>, minimum = 4): readonly Candidate[] {
+export function candidatesOf(program: Program, scopes: readonly ModuleScope[], minimum = 4, sources: (file: string) => string | undefined = textOf(scopes)): readonly Candidate[] {
   const candidates: Candidate[] = [];
-  const texts = new Map([...scopes].map((scope) => [scope.file, scope.text]));
-  const sources = (file: string): string | undefined => texts.get(file);
   for (const scope of scopes) {
     for (const top of scope.names.values()) {
       if (top.kind !== 'class') {
@@ -50,6 +49,11 @@ export function candidatesOf(program: Program, scopes: Iterable<ModuleScope>, mi
   return candidates;
 }
 
+function textOf(scopes: readonly ModuleScope[]): (file: string) => string | undefined {
+  const texts = new Map(scopes.map((scope) => [scope.file, scope.text]));
+  return (file) => texts.get(file);
+}
+
 export function candidateOf(program: Program, scope: ModuleScope, definition: FunctionDefinition, owner: ClassDefinition | undefined, sources: (file: string) => string | undefined): Candidate {
   const graph = lowerFunction(program, scope, definition, owner);
   const tokens: string[] = [];
@@ -62,14 +66,6 @@ export function candidateOf(program: Program, scope: ModuleScope, definition: Fu
   return { scope, owner, definition, graph, grams: trigrams(tokens), weight: tokens.length, sources };
 }
 
-export function trigrams(tokens: readonly string[]): ReadonlySet<string> {
-  const grams = new Set<string>();
-  for (let i = 0; i + 2 < tokens.length; i++) {
-    grams.add(`${tokens[i]} ${tokens[i + 1]} ${tokens[i + 2]}`);
-  }
-  return grams;
-}
-
 /** Candidates by how much of the region's rare operator runs they hold, the best `limit` and all ties of the last. */
 export function prefilter(candidates: readonly Candidate[], region: readonly string[], cuda: boolean, limit: number): readonly Candidate[] {
   const wanted = new Map<string, number>();
@@ -78,7 +74,7 @@ export function prefilter(candidates: readonly Candidate[], region: readonly str
     const gram = `${weighty[i]} ${weighty[i + 1]} ${weighty[i + 2]}`;
     wanted.set(gram, (wanted.get(gram) ?? 0) + 1);
   }
-  const grams = candidates.map((candidate) => (cuda ? new Set([...candidate.grams].map((gram) => gram.split(' ').map((op) => canonicalOperator(onCuda(op))).join(' '))) : candidate.grams));
+  const grams = candidates.map((candidate) => (cuda ? onCudaGrams(candidate.grams) : candidate.grams));
   const holders = new Map<string, number>();
   grams.forEach((set) => set.forEach((gram) => holders.set(gram, (holders.get(gram) ?? 0) + 1)));
   const scored = candidates.map((candidate, i) => {
@@ -94,6 +90,58 @@ export function prefilter(candidates: readonly Candidate[], region: readonly str
   const threshold = scored[Math.min(limit, scored.length) - 1]?.score ?? 0;
   return scored.filter(({ score }, i) => i < limit || score >= threshold * 0.999).slice(0, limit * 4).map(({ candidate }) => candidate);
 }
+
+/** Up to this many files are lowered whole; of more only those whose text looks like the run. */
+const LOWER_ALL = 80;
+const BEST_FILES = 56;
+const MOST_FILES = 96;
+
+/** Candidates of an index, lowered when they are first wanted. */
+export class CandidateIndex {
+  private readonly lowered = new Map<ModuleScope, readonly Candidate[]>();
+  private readonly scopes: readonly ModuleScope[];
+
+  constructor(private readonly program: Program, scopes: Iterable<ModuleScope>) {
+    this.scopes = [...scopes];
+  }
+
+  /** All candidates where the index is small; undefined where lowering it whole would take too long. */
+  all(): readonly Candidate[] | undefined {
+    return this.scopes.length <= LOWER_ALL ? this.of(this.scopes) : undefined;
+  }
+
+  /** Candidates of the files that look most like the region. */
+  like(region: readonly string[], cuda: boolean): readonly Candidate[] {
+    return this.all() ?? this.of(this.filesLike(region, cuda));
+  }
+
+  private of(scopes: readonly ModuleScope[]): readonly Candidate[] {
+    const missing = scopes.filter((scope) => !this.lowered.has(scope));
+    if (missing.length > 0) {
+      const texts = new Map(this.scopes.map((scope) => [scope.file, scope.text]));
+      missing.forEach((scope) => this.lowered.set(scope, candidatesOf(this.program, [scope], 4, (file) => texts.get(file))));
+    }
+    return scopes.flatMap((scope) => this.lowered.get(scope) ?? []);
+  }
+
+  private filesLike(region: readonly string[], cuda: boolean): readonly ModuleScope[] {
+    const wanted = trigrams(region.filter((op) => operatorWeight(op) >= 0.4));
+    const grams = this.scopes.map((scope) => (cuda ? onCudaGrams(sourceGrams(scope)) : sourceGrams(scope)));
+    const holders = new Map<string, number>();
+    grams.forEach((set) => set.forEach((gram) => wanted.has(gram) && holders.set(gram, (holders.get(gram) ?? 0) + 1)));
+    const scored = this.scopes.map((scope, i) => {
+      let score = 0;
+      grams[i].forEach((gram) => {
+        score += wanted.has(gram) ? Math.log(1 + this.scopes.length / (holders.get(gram) ?? 1)) : 0;
+      });
+      return { scope, score };
+    }).filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
+    const threshold = scored[Math.min(BEST_FILES, scored.length) - 1]?.score ?? 0;
+    return scored.filter(({ score }, i) => i < BEST_FILES || score >= threshold * 0.999).slice(0, MOST_FILES).map(({ scope }) => scope);
+  }
+}
+
+const onCudaGrams = (grams: ReadonlySet<string>): ReadonlySet<string> => new Set([...grams].map((gram) => gram.split(' ').map((op) => canonicalOperator(onCuda(op))).join(' ')));
 
 /** The catalogue's forms, lowered once per parser. */
 export function catalogueForms(parser: Parser): readonly LoweredForm[] {

@@ -11,7 +11,7 @@ import type { OperatorGraph, OperatorNode, Place } from '../python/operatorGraph
 import { LineIndex } from '../python/lineIndex';
 import type { SourceIndex } from '../python/sourceIndex';
 import { matchFusions } from '../fusions/matchGraph';
-import { candidatesOf, catalogueForms, type Candidate } from './candidates';
+import { CandidateIndex, catalogueForms } from './candidates';
 import { locate, type Abstained, type Located } from './locate';
 
 /** A place in source that launches kernels. Lines from 1, columns from 0 in UTF-16. */
@@ -65,13 +65,13 @@ export interface ExplainOptions {
   readonly step?: number;
 }
 
-const candidateCache = new WeakMap<SourceIndex, readonly Candidate[]>();
+const candidateCache = new WeakMap<SourceIndex, CandidateIndex>();
 
 /** Lowered once per index: an edit makes a new index. */
-function candidatesIn(index: SourceIndex): readonly Candidate[] {
+function candidatesIn(index: SourceIndex): CandidateIndex {
   let candidates = candidateCache.get(index);
   if (candidates === undefined) {
-    candidates = candidatesOf(index.program, index.scopes);
+    candidates = new CandidateIndex(index.program, index.scopes);
     candidateCache.set(index, candidates);
   }
   return candidates;
@@ -86,7 +86,7 @@ const UNIQUE_MATCH_CONFIDENCE = 0.6;
 function uniqueMatches(index: SourceIndex, parser: Parser): ReadonlyMap<string, FingerprintSource> {
   const places = new Map<string, Map<string, FingerprintSource>>();
   const forms = catalogueForms(parser);
-  for (const { graph, scope } of candidatesIn(index)) {
+  for (const { graph, scope } of candidatesIn(index).all() ?? []) {
     for (const match of matchFusions(graph, forms)) {
       const root = graph.nodes[match.root];
       if (root.place.file !== scope.file) {

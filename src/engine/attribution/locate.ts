@@ -5,7 +5,7 @@
 import type { Parser } from 'web-tree-sitter';
 import { kernelSequences, TokenNames } from '../chains/kernelSequence';
 import type { RankData } from '../profile/columns';
-import { catalogueForms, prefilter, type Candidate } from './candidates';
+import { catalogueForms, prefilter, type Candidate, type CandidateIndex } from './candidates';
 import { answerClass, rankCandidates } from './rankCandidates';
 import { passesOf } from './regions';
 import { spread, type Spread } from './spread';
@@ -34,7 +34,7 @@ const MAX_HOLES = 0.35;
 const CANDIDATES = 24;
 const FIRST_REGION = 3000;
 
-export function locate(rank: RankData, candidates: readonly Candidate[], parser: Parser): Located | Abstained {
+export function locate(rank: RankData, index: CandidateIndex, parser: Parser): Located | Abstained {
   const names = new TokenNames();
   const { sequences } = kernelSequences(rank, names);
   const [main] = sequences;
@@ -43,12 +43,17 @@ export function locate(rank: RankData, candidates: readonly Candidate[], parser:
   }
   const passes = passesOf(main, names);
   const first = passes.find((pass) => pass.phase === 'forward' || pass.phase === 'unknown');
-  if (first === undefined || candidates.length === 0) {
-    return { reason: { code: candidates.length === 0 ? 'attribution.no-source' : 'attribution.no-forward' } };
+  if (first === undefined) {
+    return { reason: { code: 'attribution.no-forward' } };
   }
   const cuda = rank.backend !== 'ascend';
   const window = main.tokens.subarray(first.start, Math.min(first.end, first.start + FIRST_REGION));
-  const ranked = rankCandidates(window, prefilter(candidates, [...window].map((token) => names.names[token]), cuda, CANDIDATES), names, cuda, catalogueForms(parser));
+  const region = [...window].map((token) => names.names[token]);
+  const candidates = index.like(region, cuda);
+  if (candidates.length === 0) {
+    return { reason: { code: 'attribution.no-source' } };
+  }
+  const ranked = rankCandidates(window, prefilter(candidates, region, cuda, CANDIDATES), names, cuda, catalogueForms(parser));
   const answer = answerClass(ranked);
   if (answer === undefined) {
     return { reason: { code: 'attribution.nothing-alike' } };

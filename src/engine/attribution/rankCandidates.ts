@@ -92,9 +92,10 @@ export function answerClass(ranked: readonly Ranked[]): AnswerClass | undefined 
     return known;
   };
   const alike = ranked.filter((other) => other === first || (other.penalty - first.penalty < NEAR && sameShare(textsOf(first), textsOf(other)) >= SAME_TEXT));
-  const best = alike.reduce((a, b) => (b.coverage > a.coverage + 0.02 && b.penalty <= a.penalty + NEAR ? b : a));
+  const best = alike.reduce((a, b) => (b.coverage > a.coverage + 0.02 && b.penalty <= a.penalty + 0.0005 ? b : a));
   const equals = alike.filter((other) => other !== best && other.coverage >= best.coverage - COVERAGE_MARGIN && !leadsTo(other, best));
-  const next = ranked.find((other) => other !== best && !alike.includes(other) && !leadsTo(other, best) && sameShare(textsOf(best), textsOf(other)) < SAME_TEXT);
+  // A head that others leave out, or a part of an equal model, is no other answer.
+  const next = ranked.find((other) => !alike.includes(other) && !alike.some((entry) => leadsTo(other, entry)) && sameShare(textsOf(best), textsOf(other)) < SAME_TEXT);
   return { best, equals, nextPenalty: next?.penalty ?? 1 };
 }
 

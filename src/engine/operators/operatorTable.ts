@@ -80,8 +80,8 @@ export const OPERATORS: readonly OperatorRow[] = [
   { op: 'sqrt', type: /^Sqrt$/, cuda: /sqrt_kernel/ },
   { op: 'reciprocal', type: /^Reciprocal$/, cuda: /reciprocal_kernel/ },
   { op: 'neg', type: /^Neg$/, cuda: /neg_kernel/ },
-  { op: 'exp', type: /^Exp$/, cuda: /exp_kernel/ },
-  { op: 'log', type: /^Log$/, cuda: /log_kernel/ },
+  { op: 'exp', type: /^(Exp|Expm1)$/, cuda: /exp_kernel|expm1_kernel/ },
+  { op: 'log', type: /^(Log|Log1p|Log2)$/, cuda: /log_kernel|log1p_kernel|log2_kernel/ },
   { op: 'cos', type: /^Cos$/, cuda: /cos_kernel/ },
   { op: 'sin', type: /^Sin$/, cuda: /sin_kernel/ },
   { op: 'abs', type: /^Abs$/, cuda: /abs_kernel|AbsFunctor/ },
@@ -136,7 +136,7 @@ export const OPERATORS: readonly OperatorRow[] = [
   { op: 'conv', type: /^(Conv[123]D\w*|DepthwiseConv\w*)$/, cuda: /conv|winograd|implicit_convolve|im2col/i },
 
   // Dropout.
-  { op: 'random', type: /^(Bernoulli|StatelessRandom\w*|DSARandom\w*|StatelessBernoulli\w*)$/, cuda: /distribution_(elementwise|nullary)|bernoulli/ },
+  { op: 'random', type: /^(Bernoulli|Exponential|RandLike|StatelessRandom\w*|DSARandom\w*|StatelessBernoulli\w*)$/, cuda: /distribution_(elementwise|nullary)|bernoulli/ },
   { op: 'dropoutMask', type: /^(DSAGenBitMask|StatelessDropOutGenMask|DropOutGenMask\w*)$/ },
   { op: 'dropout', type: /^DropOutDoMask\w*$/, cuda: /fused_dropout_kernel|masked_scale_kernel/ },
 

@@ -11,7 +11,12 @@ export function callValue(lowering: Lowering, callee: Value, args: CallArguments
   switch (callee.kind) {
     case 'function':
       if (buildsMask(callee.name) && lowering.graph.muted === 0) {
-        return either(lowering, [() => follow(lowering, callee, args, span), () => maskKernels(lowering, args, span)], span);
+        const mask = either(lowering, [() => follow(lowering, callee, args, span), () => maskKernels(lowering, args, span)], span);
+        // Mask builders return None where the attention kernel needs no mask.
+        if (mask.kind === 'tensor') {
+          lowering.optionalNodes.add(mask.node);
+        }
+        return mask.kind === 'none' ? UNKNOWN : mask;
       }
       return mayBeKernel(callee.definition?.decorators ?? []) && lowering.graph.muted === 0
         ? either(lowering, [() => follow(lowering, callee, args, span), () => fusedKernels(lowering, `kernel for ${callee.name}`, args, span)], span)

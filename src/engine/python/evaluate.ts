@@ -14,6 +14,12 @@ const DTYPE_NAMES: Readonly<Record<string, string>> = { float: 'float32', half: 
 const BUILTINS: ReadonlySet<string> = new Set(['range', 'len', 'enumerate', 'zip', 'isinstance', 'getattr', 'hasattr', 'int', 'float', 'bool', 'str', 'tuple', 'list', 'dict', 'set', 'super', 'min', 'max', 'sum', 'abs', 'map', 'print', 'reversed', 'sorted', 'any', 'all', 'type', 'next', 'iter', 'filter', 'callable', 'round', 'id', 'slice']);
 
 export function evaluate(lowering: Lowering, expression: Expression, environment: Environment): Value {
+  const value = valueOf(lowering, expression, environment);
+  lowering.observe?.(expression, value);
+  return value;
+}
+
+function valueOf(lowering: Lowering, expression: Expression, environment: Environment): Value {
   switch (expression.kind) {
     case 'name':
       return name(lowering, expression.name, environment);

@@ -284,11 +284,30 @@ function repeated(lowering: Lowering, body: readonly Statement[], environment: E
     }
   }
   head();
+  const lengths = new Map([...environment.variables].flatMap(([name, value]) => (value.kind === 'sequence' ? [[name, value.items.length] as const] : [])));
+  const mark = lowering.journal.length;
   execute(lowering, body, environment, returns);
+  openGrownLists(lowering, environment, lengths, mark);
   for (const [name, phi] of carried) {
     const after = environment.variables.get(name);
     if (after?.kind === 'tensor') {
       lowering.graph.addInput(phi, after.node);
+    }
+  }
+}
+
+/** A list that a loop of unknown length appends to holds its items an unknown number of times. */
+function openGrownLists(lowering: Lowering, environment: Environment, lengths: ReadonlyMap<string, number>, mark: number): void {
+  for (const [name, length] of lengths) {
+    const value = environment.variables.get(name);
+    if (value?.kind === 'sequence' && value.items.length > length) {
+      environment.variables.set(name, { ...value, open: true });
+    }
+  }
+  for (const { attributes, name, before } of lowering.journal.slice(mark)) {
+    const value = attributes.get(name);
+    if (value?.kind === 'sequence' && before?.kind === 'sequence' && value.items.length > before.items.length) {
+      attributes.set(name, { ...value, open: true });
     }
   }
 }

@@ -20,6 +20,8 @@ export const TABLE = '<table>';
 export interface LoweringOptions {
   /** Follow calls into indexed code; false lowers the one function alone. Default true. */
   readonly follow?: boolean;
+  /** Told of every expression of the root function itself that was evaluated, with the graph node that carries its value. */
+  readonly observe?: (expression: Expression, node: number | undefined) => void;
 }
 
 /** Attribute maps of instances with the attributes that changed. */
@@ -37,9 +39,16 @@ export class Lowering {
   /** Attributes set since the innermost branch began, with what they were: both sides of a branch start from the same instance. */
   journal: { readonly attributes: Map<string, Value>; readonly name: string; readonly before: Value | undefined }[] = [];
   scope: ModuleScope;
+  readonly observe: ((expression: Expression, value: Value) => void) | undefined;
 
   constructor(program: Program, scope: ModuleScope, root: Span, options: LoweringOptions) {
     this.scope = scope;
+    const { observe } = options;
+    this.observe = observe === undefined ? undefined : (expression, value) => {
+      if (this.graph.call === -1 && this.graph.muted === 0) {
+        observe(expression, value.kind === 'tensor' || value.kind === 'parameter' ? this.node(value, expression) : undefined);
+      }
+    };
     this.follow = options.follow !== false;
     this.graph = new GraphBuilder({ file: scope.file, start: root.start, end: root.end });
     this.scopes = new Scopes(program, (expression, from) => this.quietly(from, () => evaluate(this, expression, new Environment(undefined))));
@@ -193,7 +202,7 @@ export function merge(lowering: Lowering, values: readonly Value[], span: Span):
   const present = values.filter((value) => value.kind !== 'none');
   if (present.length > 0 && present.every((value) => value.kind === 'tensor' || value.kind === 'parameter')) {
     const node = lowering.graph.phi(present.map((value) => lowering.node(value, span) ?? 0), lowering.place(span));
-    if (present.length < values.length) {
+    if (present.length < values.length || present.some((value) => value.kind === 'tensor' && lowering.optionalNodes.has(value.node))) {
       lowering.optionalNodes.add(node);
     }
     return { kind: 'tensor', node };

@@ -79,6 +79,8 @@ export function knownFunction(lowering: Lowering, last: string, args: CallArgume
   switch (last) {
     case 'apply_chunking_to_forward':
       return args.positional.length > 3 ? callValue(lowering, args.positional[0], { positional: args.positional.slice(3), keywords: new Map(), open: false }, span) : undefined;
+    case 'get_activation':
+      return { kind: 'external', path: args.positional[0]?.kind === 'string' ? `activations.ACT2FN[${args.positional[0].value}]` : 'activations.ACT2FN[]' };
     case 'slice_logits_to_keep':
       return args.positional[0];
     case 'ACT2FN': case 'cast': case 'maybe_autocast': case 'deepcopy':
@@ -152,7 +154,12 @@ export const buildsMask = (name: string): boolean => /(^|_)(create|prepare|make|
 /** A hole that takes only what mask building launches. */
 export function maskKernels(lowering: Lowering, args: CallArguments, span: Span): Value {
   const nodes = [...args.positional, ...args.keywords.values()].flatMap((value) => (value.kind === 'tensor' ? [value.node] : []));
-  return nodes.length === 0 || lowering.graph.muted > 0 ? UNKNOWN : { kind: 'tensor', node: lowering.graph.emit('hole', nodes, { name: 'mask', mode: 'mask' }, lowering.place(span)) };
+  if (nodes.length === 0 || lowering.graph.muted > 0) {
+    return UNKNOWN;
+  }
+  const node = lowering.graph.emit('hole', nodes, { name: 'mask', mode: 'mask' }, lowering.place(span));
+  lowering.optionalNodes.add(node);
+  return { kind: 'tensor', node };
 }
 
 /** A hole that only fused and unknown kernels may fill. */

@@ -12,7 +12,7 @@ import type { RankSource } from './readers/reader';
 import { fingerprintData } from './attribution/fingerprintData';
 import { Explainer, type ExplainRequest, type Explained } from './explainer';
 import { detectProfile, type DetectedProfile } from './detect';
-import { analyzeReport } from './analysis/analyzeReport';
+import { analyzeReport, type ReportPart } from './analysis/analyzeReport';
 import { overview } from './analysis/overview';
 import { rankReport } from './analysis/rankReport';
 import { assignFamilies, type FamilyRule } from './analysis/families';
@@ -176,7 +176,8 @@ export class EngineSession {
   private async analyze(params: EngineParams<'analyze'>, options: SessionCallOptions): Promise<EngineResult<'analyze'>> {
     const detected = this.opened();
     const wanted = detected.sources.filter((source) => source.read !== undefined && (params.ranks === undefined || params.ranks.includes(source.id)));
-    const parts: { readonly source: RankSource; readonly summary: RankSummary; readonly baseNs: bigint; readonly report: EngineResult<'rankReport'> }[] = [];
+    const parts: ReportPart[] = [];
+    const step = params.step === undefined ? {} : { step: params.step };
     const problems = new ProblemList();
     problems.addAll(detected.problems);
     for (const source of wanted) {
@@ -187,8 +188,10 @@ export class EngineSession {
       try {
         const { data, problems: rankProblems } = await this.rank(source.id, options);
         problems.addAll(rankProblems);
-        const report = rankReport(data, { label: source.label, ...(params.step === undefined ? {} : { step: params.step }) });
-        parts.push({ source, summary: this.summaryOf(source), baseNs: data.baseNs, report });
+        const report = rankReport(data, { label: source.label, ...step });
+        const explained = await this.explainer?.explain(data, { ...step, ...(params.sources === undefined ? {} : { sources: params.sources }) }, options.signal);
+        const fingerprints = explained === undefined ? {} : { fingerprints: fingerprintData(data, explained.explanation, explained.index).fingerprints };
+        parts.push({ summary: this.summaryOf(source), baseNs: data.baseNs, report, ...fingerprints });
       } catch (error) {
         if (!(error instanceof UnreadableInput) || wanted.length === 1) {
           throw error;

@@ -73,7 +73,7 @@ export interface EngineMethods extends TimelineMethods, FingerprintMethods {
   /** Drops a loaded rank's columns. */
   release: { readonly params: { readonly rank: string }; readonly result: boolean };
   rankReport: { readonly params: { readonly rank: string; readonly step?: number }; readonly result: RankReport };
-  analyze: { readonly params: { readonly ranks?: readonly string[]; readonly step?: number }; readonly result: AnalyzeReport };
+  analyze: { readonly params: { readonly ranks?: readonly string[]; readonly step?: number; readonly sources?: readonly string[] }; readonly result: AnalyzeReport };
   overview: { readonly params: { readonly rank: string; readonly step?: number }; readonly result: OverviewData };
 }
 

@@ -37,6 +37,11 @@ export class Explainer {
     return made;
   }
 
+  /** What was last found out about a rank; nothing is computed here. */
+  known(rank: RankData): Explanation | undefined {
+    return this.explained.get(rank)?.explanation;
+  }
+
   /** The index for a request; a failed or cancelled one is not kept. */
   private async sources({ sources, overlay }: ExplainRequest, signal: AbortSignal | undefined): Promise<SourceIndex | undefined> {
     if (sources === undefined || sources.length === 0) {

@@ -10,6 +10,7 @@ import { Cancelled, ProblemList, UnreadableInput } from './profile/problems';
 import { RankPool } from './profile/rankPool';
 import type { RankSource } from './readers/reader';
 import { fingerprintData } from './attribution/fingerprintData';
+import { locatedDetail } from './attribution/locatedDetail';
 import { Explainer, type ExplainRequest, type Explained } from './explainer';
 import { detectProfile, type DetectedProfile } from './detect';
 import { analyzeReport, type ReportPart } from './analysis/analyzeReport';
@@ -211,7 +212,8 @@ export class EngineSession {
       method,
       async (params: { readonly rank: string }, options: SessionCallOptions): Promise<unknown> => {
         const loaded = await this.rank(params.rank, options);
-        return (timelineMethods[method] as (data: RankData, params: unknown, environment: EngineEnvironment) => unknown)(loaded.data, params, this.environment);
+        const result = (timelineMethods[method] as (data: RankData, params: unknown, environment: EngineEnvironment) => unknown)(loaded.data, params, this.environment);
+        return method === 'eventDetail' ? locatedDetail(await (result as EngineResult<'eventDetail'> | Promise<EngineResult<'eventDetail'>>), this.explainer?.known(loaded.data)) : result;
       },
     ]);
     return Object.fromEntries(entries) as Pick<Handlers, TimelineMethod>;

@@ -178,6 +178,10 @@ export interface EventDetail extends EventPlace {
   /** Python frames, innermost last; of the forward operator where the kernel is a backward one and has none itself. */
   readonly frames: readonly StackFrame[];
   readonly framesFrom: 'self' | 'forward' | 'none';
+  /** Set where `frames` were not recorded but found by aligning the run with the source: how sure that is, 0 to 1. */
+  readonly alignedConfidence?: number;
+  /** The repeated chain the kernel belongs to, as a catalogue id; '' for an unknown chain, absent when it is in none or chains were not looked for. */
+  readonly chain?: string;
   /** Recorded arguments, decoded on demand; absent when there are none or they cannot be read again. */
   readonly args?: readonly (readonly [string, string])[];
 }

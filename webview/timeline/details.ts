@@ -30,6 +30,7 @@ export function drawDetails(body: HTMLElement, words: Words, originNs: number, d
   const left = facts(words, [
     ['timeline.detail.type', detail.type],
     ['timeline.detail.family', h('span', {}, h('span', { class: 'swatch', style: `background:${familyColour(detail.family)}` }), familyName(words, detail.family), detail.mixed ? ` · ${words.t('timeline.detail.mixed')}` : '')],
+    ['timeline.detail.chain', detail.chain === undefined ? undefined : detail.chain === '' ? words.t('timeline.detail.unknownChain') : words.t(`fusion.${detail.chain}`)],
     ['timeline.detail.core', detail.core],
     ['timeline.detail.stream', detail.stream],
     ['timeline.detail.thread', detail.thread],
@@ -59,12 +60,12 @@ function bothForms(words: Words, ns: number): string {
   return Math.abs(ns) >= 1e6 ? `${formatNs(words, ns)} (${exact})` : exact;
 }
 
-function frames(words: Words, { frames: list, framesFrom, side }: EventDetail, actions: DetailActions): HTMLElement | undefined {
+function frames(words: Words, { frames: list, framesFrom, side, alignedConfidence }: EventDetail, actions: DetailActions): HTMLElement | undefined {
   if (list.length === 0) {
     return side === 'device' ? h('div', { class: 'detail-block muted' }, words.t('timeline.noFrames')) : undefined;
   }
   const best = sourceFrame(list);
-  return h('div', { class: 'detail-block' }, h('div', { class: 'detail-heading' }, words.t(framesFrom === 'forward' ? 'timeline.framesForward' : 'timeline.frames')),
+  return h('div', { class: 'detail-block' }, h('div', { class: 'detail-heading' }, alignedConfidence !== undefined ? words.t(framesFrom === 'forward' ? 'timeline.alignedForward' : 'timeline.aligned', { confidence: words.number(alignedConfidence * 100) }) : words.t(framesFrom === 'forward' ? 'timeline.framesForward' : 'timeline.frames')),
     h('ol', { class: 'frames' }, [...list].reverse().map((frame) => {
       const { file, line } = frame;
       return h('li', frame === best ? { class: 'best' } : {}, file === undefined || line === undefined ? frame.text : h('button', { class: 'link', onclick: () => actions.openSource(file, line) }, frame.text));

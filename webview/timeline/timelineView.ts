@@ -119,7 +119,8 @@ export class TimelineView {
       void inspector.selection.selectRef({ side: 'device', index: event }).then((place) => {
         if (place !== undefined) {
           const ns = Math.max(place.durationNs > 0 ? place.durationNs : 0, 1000);
-          model.reveal(place.startNs - ns * 4, place.startNs + ns * 5);
+          // A range given with the event is how much of its surroundings to show.
+          model.reveal(startNs ?? place.startNs - ns * 4, endNs ?? place.startNs + ns * 5, startNs === undefined ? undefined : 0);
           inspector.panel.show('selection');
         }
       });

@@ -62,8 +62,8 @@ export class KinetoCollector implements TraceVisitor {
   badNames = 0;
   private readonly categories = new StringTable();
   private readonly categoryIds: Category[] = [];
-  private readonly lastCategoryText = new SameBytes();
-  private lastCategory: Category = Category.Other;
+  private readonly categoryTexts = Array.from({ length: 32 }, () => new SameBytes());
+  private readonly categoryOfLength: Category[] = new Array<Category>(32).fill(Category.Other);
   private readonly instantNames = new StringTable();
   private readonly instantKinds: Instant[] = [];
   private readonly skipped = new Float64Array(256);
@@ -227,8 +227,10 @@ export class KinetoCollector implements TraceVisitor {
     if (event.categoryStart < 0) {
       return Category.Other;
     }
-    if (this.lastCategoryText.matches(event.bytes, event.categoryStart, event.categoryEnd)) {
-      return this.lastCategory;
+    // A handful of categories take turns: one remembered text for each length.
+    const length = (event.categoryEnd - event.categoryStart) & 31;
+    if (this.categoryTexts[length].matches(event.bytes, event.categoryStart, event.categoryEnd)) {
+      return this.categoryOfLength[length];
     }
     const id = this.categories.internBytes(event.bytes, event.categoryStart, event.categoryEnd);
     let category = this.categoryIds[id];
@@ -238,7 +240,7 @@ export class KinetoCollector implements TraceVisitor {
       this.categoryIds[id] = category;
       this.mtia ||= text.startsWith('mtia_');
     }
-    this.lastCategory = category;
+    this.categoryOfLength[length] = category;
     return category;
   }
 

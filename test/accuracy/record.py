@@ -88,7 +88,7 @@ class Recorder(TorchDispatchMode):
             if MODEL_CODE in path:
                 frames.append((path, frame.f_code.co_qualname if hasattr(frame.f_code, 'co_qualname') else frame.f_code.co_name, frame.f_lineno))
             frame = frame.f_back
-        inner = [f for f in frames if os.sep + 'models' + os.sep in f[0] or 'activations' in f[0] or 'loss' in f[0] or 'integrations' in f[0] or 'masking' in f[0] or 'rope_utils' in f[0]]
+        inner = [f for f in frames if os.sep + 'models' + os.sep in f[0] or 'activations' in f[0] or 'loss' in f[0] or 'integrations' in f[0] or 'masking' in f[0] or 'rope_utils' in f[0] or 'pytorch_utils' in f[0]]
         if node is not None and not inner:
             trace = node.metadata.get('traceback_', [])
             found = []
@@ -98,7 +98,7 @@ class Recorder(TorchDispatchMode):
                     parts = head.split('"')
                     number = int(head.split('line ')[1].split(',')[0])
                     found.append((parts[1], head.rsplit(' in ', 1)[1], number))
-            return [f for f in found if os.sep + 'models' + os.sep in f[0] or 'activations' in f[0] or 'loss' in f[0] or 'integrations' in f[0] or 'masking' in f[0]], 'backward'
+            return [f for f in found if os.sep + 'models' + os.sep in f[0] or 'activations' in f[0] or 'loss' in f[0] or 'integrations' in f[0] or 'masking' in f[0] or 'pytorch_utils' in f[0]], 'backward'
         return inner, ('recompute' if node is not None else 'forward')
 
 

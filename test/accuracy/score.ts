@@ -13,7 +13,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Papa from 'papaparse';
 import { Language, Parser } from 'web-tree-sitter';
-import { CandidateIndex } from '../../src/engine/attribution/candidates';
+import { CandidateIndex, candidatesOf, type Candidate } from '../../src/engine/attribution/candidates';
 import { locate } from '../../src/engine/attribution/locate';
 import { ProblemList } from '../../src/engine/profile/problems';
 import { LineIndex } from '../../src/engine/python/lineIndex';
@@ -50,7 +50,8 @@ async function main(): Promise<void> {
     }
     return known;
   };
-  let wide: { readonly scopes: readonly ModuleScope[]; readonly candidates: CandidateIndex } | undefined;
+  const lowered = new Map<string, readonly Candidate[]>();
+  let wide: { readonly scopes: readonly ModuleScope[]; readonly candidates: Pick<CandidateIndex, 'like'> } | undefined;
   for (const run of runs) {
     const rows = new Map(Papa.parse<Row>(fs.readFileSync(path.join(run, 'truth.csv'), 'utf8'), { header: true, skipEmptyLines: true }).data.map((row) => [row.startNs, row]));
     const own = new Set([...rows.values()].flatMap((row) => framesOf(row.frames).map((frame) => frame.file)).filter((file) => file.startsWith('models/')));
@@ -62,19 +63,35 @@ async function main(): Promise<void> {
     if (mode === 'absent') {
       scopes = scopes.filter((scope) => !own.has(relative(scope.file)));
     }
-    let candidates: CandidateIndex;
+    let candidates: Pick<CandidateIndex, 'like'>;
     if (mode === 'all' && wide !== undefined) {
       ({ scopes, candidates } = wide);
-    } else {
+    } else if (mode === 'all' || process.env.ABSENT === 'all') {
       scopes.forEach((scope) => scope.values.clear());
       candidates = new CandidateIndex(new ModuleSet(scopes), scopes);
       wide = { scopes, candidates };
+    } else {
+      // Folders do not import each other's models, so each is lowered once for all runs.
+      const lists = [];
+      const helpers = mode === 'bare' ? [] : (await Promise.all(HELPERS.map(scopesOf))).flat();
+      for (const part of [...folders, ...(mode === 'bare' ? [] : ['helpers'])]) {
+        const files = part === 'helpers' ? helpers : await scopesOf(part);
+        let list = lowered.get(part);
+        if (list === undefined) {
+          const program = [...new Set([...helpers, ...files])];
+          list = candidatesOf(new ModuleSet(program), files, 4, (file) => program.find((scope) => scope.file === file)?.text);
+          lowered.set(part, list);
+        }
+        lists.push(list.filter((candidate) => scopes.includes(candidate.scope)));
+      }
+      const all = lists.flat();
+      candidates = { like: () => all };
     }
-    await one(run, mode, rows, scopes, candidates, parser, relative);
+    await one(root, run, mode, rows, scopes, candidates, parser, relative);
   }
 }
 
-async function one(run: string, mode: string, rows: ReadonlyMap<string, Row>, scopes: readonly ModuleScope[], candidates: CandidateIndex, parser: Parser, relative: (file: string) => string): Promise<void> {
+async function one(root: string, run: string, mode: string, rows: ReadonlyMap<string, Row>, scopes: readonly ModuleScope[], candidates: Pick<CandidateIndex, 'like'>, parser: Parser, relative: (file: string) => string): Promise<void> {
   const problems = new ProblemList();
   const port = nodeFilePort();
   const { sources } = await findAscendFolders(port, run, { problems });
@@ -89,12 +106,18 @@ async function one(run: string, mode: string, rows: ReadonlyMap<string, Row>, sc
   const name = `${path.basename(path.dirname(run))}/${path.basename(run)}`;
   if ('reason' in found) {
     console.log(`${name}: abstains (${found.reason.code} ${JSON.stringify(found.reason.args ?? {})}) ${took} ms`);
-    record({ mode, run: name, abstains: found.reason });
+    record({ mode, run: name, abstains: found.reason, ...(found.nearest === undefined ? {} : { ...found.nearest, file: relative(found.nearest.file) }) });
     return;
   }
   const score: Record<string, { total: number; answered: number; file: number; inSet: number; unique: number; function: number }> = {};
   const misses = new Map<string, number>();
   const { deviceEvents: events } = rank;
+  const disk = new Map<string, readonly string[]>();
+  const rowsOf = (file: string): readonly string[] => {
+    const known = disk.get(file) ?? fs.readFileSync(path.join(root, file), 'utf8').split('\n');
+    disk.set(file, known);
+    return known;
+  };
   const dense = (text: string): string => text.replace(/\s+/g, '');
   for (let i = 0; i < events.count; i++) {
     const row = rows.get((rank.baseNs + BigInt(events.startNs[i])).toString());
@@ -117,8 +140,11 @@ async function one(run: string, mode: string, rows: ReadonlyMap<string, Row>, sc
     const line = source?.lines.line(node.statement.start) ?? 0;
     const endLine = source?.lines.line(Math.max(node.statement.start, node.statement.end - 1)) ?? 0;
     const unique = file === frame.file && line <= frame.last && endLine >= frame.first;
-    const wanted = byFile.get(frame.file)?.rows.slice(frame.first - 1, frame.last).join('');
-    const sameText = wanted !== undefined && source !== undefined && dense(wanted) === dense(source.rows.slice(line - 1, endLine).join(''));
+    const wanted = rowsOf(frame.file).slice(frame.first - 1, frame.last).join('');
+    const answered = node.call < 0 ? found.candidate.graph.root.name : found.candidate.graph.calls[node.call].callee;
+    // A fused kernel stands for a whole function.
+    const fused = row.name.startsWith('RmsNorm') && answered === frame.function;
+    const sameText = fused || (source !== undefined && dense(wanted) === dense(source.rows.slice(line - 1, endLine).join('')));
     entry.file += file === frame.file ? weight : 0;
     entry.unique += unique ? weight : 0;
     entry.inSet += unique || sameText ? weight : 0;
@@ -135,7 +161,7 @@ async function one(run: string, mode: string, rows: ReadonlyMap<string, Row>, sc
   if (process.env.MISSES !== undefined) {
     [...misses].sort((a, b) => b[1] - a[1]).slice(0, Number(process.env.MISSES)).forEach(([key, weight]) => console.log(`      ${(weight / 1000).toFixed(0)} µs ${key}`));
   }
-  record({ mode, run: name, penalty: found.penalty, nextPenalty: found.nextPenalty, confidence: found.confidence, holes: found.holeShare, equals: found.equals.map((candidate) => relative(candidate.scope.file)), file: relative(found.candidate.scope.file), function: found.candidate.graph.root.name, score, ms: took });
+  record({ mode, run: name, penalty: found.penalty, residual: found.residual, nextPenalty: found.nextPenalty, confidence: found.confidence, holes: found.holeShare, equals: found.equals.map((candidate) => relative(candidate.scope.file)), file: relative(found.candidate.scope.file), function: found.candidate.graph.root.name, score, ms: took });
 }
 
 function record(result: object): void {

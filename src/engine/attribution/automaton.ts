@@ -56,8 +56,13 @@ export const countWeight = (op: string): number => (op === '' || op.startsWith('
 /** Token and share of a hole by its mode. */
 const HOLES: Readonly<Record<string, readonly [number, number]>> = { '': [HOLE, HOLE_SHARE], fused: [FUSED_HOLE, 0], experts: [HOLE, EXPERTS_SHARE], mask: [MASK_HOLE, MASK_SHARE] };
 
+/** What an operator looks like when only the kernel's type is known. */
+export const TENSOR_FORM: Readonly<Record<string, string>> = { adds: 'add', subs: 'sub', rsubs: 'sub', muls: 'mul', divs: 'div' };
+
 export interface AutomatonOptions {
   readonly cuda: boolean;
+  /** Kernels carry their type only (no `aclnnAdds`): scalar and tensor forms look alike. */
+  readonly typesOnly?: boolean;
   /** Fusions matched in the graph: each may run as its fused kernel. */
   readonly matches?: readonly FusionMatch[];
 }
@@ -152,7 +157,7 @@ class Builder {
         // Operands are laid out anew where their strides do not suit.
         this.copies(node, this.graph.nodes[node].inputs.filter((input) => this.graph.nodes[input].op === 'view').length);
       }
-      const seenAs = canonicalOperator(this.options.cuda ? onCuda(op) : op);
+      const seenAs = canonicalOperator(this.options.cuda ? onCuda(op) : this.options.typesOnly === true ? TENSOR_FORM[op] ?? op : op);
       this.last = this.state(this.names.id(seenAs), node, [this.last], operatorWeight(seenAs), countWeight(seenAs));
     }
     const closing = this.open.filter((entry) => entry.until === node);

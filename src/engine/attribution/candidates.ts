@@ -13,8 +13,14 @@ import type { ClassDefinition, FunctionDefinition } from '../python/ast';
 import { lowerFunction } from '../python/lowering';
 import type { OperatorGraph } from '../python/operatorGraph';
 import type { ModuleScope, Program } from '../python/program';
-import { automatonOf, operatorWeight, type Automaton } from './automaton';
+import { automatonOf, operatorWeight, TENSOR_FORM, type Automaton, type AutomatonOptions } from './automaton';
 import { sourceGrams, trigrams } from './sourceGrams';
+
+/** How a backend's kernel names blur operators together. */
+export type BackendLook = Pick<AutomatonOptions, 'cuda' | 'typesOnly'>;
+
+/** An operator as a backend's kernels show it. */
+export const seenOn = (op: string, { cuda, typesOnly }: BackendLook): string => canonicalOperator(cuda ? onCuda(op) : typesOnly === true ? TENSOR_FORM[op] ?? op : op);
 
 export interface Candidate {
   readonly scope: ModuleScope;
@@ -67,14 +73,14 @@ export function candidateOf(program: Program, scope: ModuleScope, definition: Fu
 }
 
 /** Candidates by how much of the region's rare operator runs they hold, the best `limit` and all ties of the last. */
-export function prefilter(candidates: readonly Candidate[], region: readonly string[], cuda: boolean, limit: number): readonly Candidate[] {
+export function prefilter(candidates: readonly Candidate[], region: readonly string[], look: BackendLook, limit: number): readonly Candidate[] {
   const wanted = new Map<string, number>();
   const weighty = region.filter((op) => operatorWeight(op) >= 0.4);
   for (let i = 0; i + 2 < weighty.length; i++) {
     const gram = `${weighty[i]} ${weighty[i + 1]} ${weighty[i + 2]}`;
     wanted.set(gram, (wanted.get(gram) ?? 0) + 1);
   }
-  const grams = candidates.map((candidate) => (cuda ? onCudaGrams(candidate.grams) : candidate.grams));
+  const grams = candidates.map((candidate) => blurred(candidate.grams, look));
   const holders = new Map<string, number>();
   grams.forEach((set) => set.forEach((gram) => holders.set(gram, (holders.get(gram) ?? 0) + 1)));
   const scored = candidates.map((candidate, i) => {
@@ -111,8 +117,8 @@ export class CandidateIndex {
   }
 
   /** Candidates of the files that look most like the region. */
-  like(region: readonly string[], cuda: boolean): readonly Candidate[] {
-    return this.all() ?? this.of(this.filesLike(region, cuda));
+  like(region: readonly string[], look: BackendLook): readonly Candidate[] {
+    return this.all() ?? this.of(this.filesLike(region, look));
   }
 
   private of(scopes: readonly ModuleScope[]): readonly Candidate[] {
@@ -124,9 +130,9 @@ export class CandidateIndex {
     return scopes.flatMap((scope) => this.lowered.get(scope) ?? []);
   }
 
-  private filesLike(region: readonly string[], cuda: boolean): readonly ModuleScope[] {
+  private filesLike(region: readonly string[], look: BackendLook): readonly ModuleScope[] {
     const wanted = trigrams(region.filter((op) => operatorWeight(op) >= 0.4));
-    const grams = this.scopes.map((scope) => (cuda ? onCudaGrams(sourceGrams(scope)) : sourceGrams(scope)));
+    const grams = this.scopes.map((scope) => blurred(sourceGrams(scope), look));
     const holders = new Map<string, number>();
     grams.forEach((set) => set.forEach((gram) => wanted.has(gram) && holders.set(gram, (holders.get(gram) ?? 0) + 1)));
     const scored = this.scopes.map((scope, i) => {
@@ -141,14 +147,13 @@ export class CandidateIndex {
   }
 }
 
-const onCudaGrams = (grams: ReadonlySet<string>): ReadonlySet<string> => new Set([...grams].map((gram) => gram.split(' ').map((op) => canonicalOperator(onCuda(op))).join(' ')));
+const blurred = (grams: ReadonlySet<string>, look: BackendLook): ReadonlySet<string> => (look.cuda || look.typesOnly === true ? new Set([...grams].map((gram) => gram.split(' ').map((op) => seenOn(op, look)).join(' '))) : grams);
 
 /** The catalogue's forms, lowered once per parser. */
 export function catalogueForms(parser: Parser): readonly LoweredForm[] {
   return FUSIONS.flatMap((fusion) => fusion.forms.map((form) => loweredForm(fusion, form.name, lowerForm(parser, form.python).graph)).filter((form): form is LoweredForm => form !== undefined));
 }
 
-export function automatonFor(candidate: Candidate, names: TokenNames, cuda: boolean, forms: readonly LoweredForm[]): Automaton {
-  return automatonOf(candidate.graph, names, { cuda, matches: matchFusions(candidate.graph, forms) });
+export function automatonFor(candidate: Candidate, names: TokenNames, backend: BackendLook, forms: readonly LoweredForm[]): Automaton {
+  return automatonOf(candidate.graph, names, { ...backend, matches: matchFusions(candidate.graph, forms) });
 }
-

@@ -4,15 +4,16 @@
  */
 import type { Parser } from 'web-tree-sitter';
 import { fingerprints, type Fingerprint } from '../chains/fingerprints';
-import { parseFrame } from '../links/frames';
+import { parseFrame, type FrameText } from '../links/frames';
 import { callStackOf, sourceOf } from '../links/source';
-import type { RankData } from '../profile/columns';
-import type { OperatorGraph, OperatorNode, Place } from '../python/operatorGraph';
+import { EventKind, type RankData } from '../profile/columns';
+import type { OperatorGraph, OperatorNode } from '../python/operatorGraph';
 import { LineIndex } from '../python/lineIndex';
 import type { SourceIndex } from '../python/sourceIndex';
 import { matchFusions } from '../fusions/matchGraph';
 import { CandidateIndex, catalogueForms } from './candidates';
 import { locate, type Abstained, type Located } from './locate';
+import { refineCalls } from './refineStacks';
 
 /** A place in source that launches kernels. Lines from 1, columns from 0 in UTF-16. */
 export interface KernelOrigin {
@@ -118,7 +119,7 @@ export function explain(rank: RankData, options: ExplainOptions): Explanation {
   const found = fingerprints(rank, options.parser, options.step === undefined ? {} : { step: options.step });
   const origins = new OriginTable(rank.deviceEvents.count);
   if (rank.coverage.pythonFrames || rank.coverage.callStacks) {
-    fromStacks(rank, origins);
+    fromStacks(rank, origins, options.sources);
   }
   const alignment = options.sources === undefined ? undefined : locate(rank, candidatesIn(options.sources), options.parser);
   if (alignment !== undefined && 'candidate' in alignment && options.sources !== undefined) {
@@ -159,32 +160,61 @@ class OriginTable {
   }
 }
 
-/** The innermost user frame. Its line is where the function is defined, or the line being run where the profiler knew it. */
-function fromStacks(rank: RankData, origins: OriginTable): void {
+/**
+ * The innermost user frame. Its line is where the function is defined, or the line being run where the profiler knew it;
+ * with the source at hand the operator graph of the function gives the expression.
+ */
+function fromStacks(rank: RankData, origins: OriginTable, index: SourceIndex | undefined): void {
   const { deviceEvents: events, hostEvents: host, strings } = rank;
+  const calls = new Map<number, { readonly frame: FrameText; readonly events: number[] }>();
   for (let event = 0; event < events.count; event++) {
     const source = sourceOf(rank, event);
     const row = source === undefined ? -1 : source.innermostUser >= 0 ? source.innermostUser : source.frames[source.frames.length - 1] ?? -1;
     const stack = row < 0 ? callStackOf(rank, event) : undefined;
-    const text = row >= 0 ? strings.get(host.name[row]) : stack?.innermostUser;
+    const text = row >= 0 ? strings.get(host.name[row]) : stack?.innermostUser ?? stack?.frames[0];
     const frame = text === undefined ? undefined : parseFrame(text);
     if (frame !== undefined) {
       origins.set(event, { file: frame.file, startLine: frame.line, endLine: frame.line, startColumn: 0, endColumn: 0, function: frame.function, method: 'stack', confidence: 1, equals: 0, backward: source?.via === 'forward' });
+      if (row >= 0 && source?.via === 'direct' && events.kind[event] === EventKind.Compute && !Number.isNaN(events.startNs[event])) {
+        const call = calls.get(row) ?? { frame, events: [] };
+        calls.set(row, call);
+        call.events.push(event);
+      }
     }
   }
+  if (index === undefined || calls.size === 0) {
+    return;
+  }
+  const texts = new LineIndexes(index);
+  for (const { event, node, graph } of refineCalls(rank, index, calls)) {
+    origins.set(event, { ...placeOf(node, texts), function: node.call < 0 ? graph.root.name : graph.calls[node.call].callee, method: 'stack', confidence: 1, equals: 0, backward: false });
+  }
+}
+
+/** Line tables of indexed files, made when first wanted. */
+class LineIndexes {
+  private readonly known = new Map<string, LineIndex>();
+
+  constructor(private readonly index: SourceIndex) {}
+
+  of(file: string): LineIndex {
+    let lines = this.known.get(file);
+    if (lines === undefined) {
+      lines = new LineIndex(this.index.scopes.find((scope) => scope.file === file)?.text ?? '');
+      this.known.set(file, lines);
+    }
+    return lines;
+  }
+}
+
+function placeOf({ place }: OperatorNode, lines: LineIndexes): Pick<KernelOrigin, 'file' | 'startLine' | 'endLine' | 'startColumn' | 'endColumn'> {
+  const table = lines.of(place.file);
+  return { file: place.file, startLine: table.line(place.start), endLine: table.line(Math.max(place.start, place.end - 1)), startColumn: table.column(place.start), endColumn: table.column(place.end) };
 }
 
 function fromAlignment(located: Located, index: SourceIndex, origins: OriginTable): void {
   const { graph } = located.candidate;
-  const lines = new Map<string, LineIndex>();
-  const lineIndex = (file: string): LineIndex => {
-    let known = lines.get(file);
-    if (known === undefined) {
-      known = new LineIndex(index.scopes.find((scope) => scope.file === file)?.text ?? '');
-      lines.set(file, known);
-    }
-    return known;
-  };
+  const lines = new LineIndexes(index);
   const made = new Map<number, KernelOrigin>();
   for (let event = 0; event < located.nodeOf.length; event++) {
     const node = located.nodeOf[event];
@@ -195,20 +225,15 @@ function fromAlignment(located: Located, index: SourceIndex, origins: OriginTabl
     const key = node * 2 + (backward ? 1 : 0);
     let origin = made.get(key);
     if (origin === undefined) {
-      origin = originOf(graph.nodes[node], graph, lineIndex, located, backward);
+      origin = originOf(graph.nodes[node], graph, lines, located, backward);
       made.set(key, origin);
     }
     origins.set(event, origin);
   }
 }
 
-function originOf(node: OperatorNode, graph: OperatorGraph, lineIndex: (file: string) => LineIndex, located: Located, backward: boolean): KernelOrigin {
-  const place: Place = node.place;
-  const lines = lineIndex(place.file);
-  return {
-    file: place.file, startLine: lines.line(place.start), endLine: lines.line(Math.max(place.start, place.end - 1)), startColumn: lines.column(place.start), endColumn: lines.column(place.end),
-    function: node.call < 0 ? graph.root.name : graph.calls[node.call].callee, method: 'alignment', confidence: located.confidence, equals: located.equals.length, backward,
-  };
+function originOf(node: OperatorNode, graph: OperatorGraph, lines: LineIndexes, located: Located, backward: boolean): KernelOrigin {
+  return { ...placeOf(node, lines), function: node.call < 0 ? graph.root.name : graph.calls[node.call].callee, method: 'alignment', confidence: located.confidence, equals: located.equals.length, backward };
 }
 
 /** A chain may run from several functions (a norm class and a query norm); one that explains less than a tenth is noise. */

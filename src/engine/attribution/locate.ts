@@ -5,7 +5,7 @@
 import type { Parser } from 'web-tree-sitter';
 import { kernelSequences, TokenNames } from '../chains/kernelSequence';
 import type { RankData } from '../profile/columns';
-import { catalogueForms, prefilter, type Candidate, type CandidateIndex } from './candidates';
+import { catalogueForms, prefilter, type BackendLook, type Candidate, type CandidateIndex } from './candidates';
 import { answerClass, rankCandidates } from './rankCandidates';
 import { passesOf } from './regions';
 import { spread, type Spread } from './spread';
@@ -19,10 +19,13 @@ export interface Located extends Spread {
   readonly nextPenalty: number;
   readonly confidence: number;
   readonly holeShare: number;
+  readonly residual: number;
 }
 
 export interface Abstained {
   readonly reason: { readonly code: string; readonly args?: Readonly<Record<string, string | number>> };
+  /** The candidate that came nearest, for those who tune the thresholds. */
+  readonly nearest?: { readonly file: string; readonly penalty: number; readonly nextPenalty: number; readonly residual: number; readonly holeShare: number };
 }
 
 /** Above this share of unexplained weight no candidate is the source; true sources stay far below (docs/accuracy.md). */
@@ -34,7 +37,7 @@ const MAX_HOLES = 0.35;
 const CANDIDATES = 24;
 const FIRST_REGION = 3000;
 
-export function locate(rank: RankData, index: CandidateIndex, parser: Parser): Located | Abstained {
+export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, parser: Parser): Located | Abstained {
   const names = new TokenNames();
   const { sequences } = kernelSequences(rank, names);
   const [main] = sequences;
@@ -46,25 +49,24 @@ export function locate(rank: RankData, index: CandidateIndex, parser: Parser): L
   if (first === undefined) {
     return { reason: { code: 'attribution.no-forward' } };
   }
-  const cuda = rank.backend !== 'ascend';
+  // `aclnnAdds` is an Add kernel: without its API segment nothing tells it from a sum of tensors.
+  const look: BackendLook = { cuda: rank.backend !== 'ascend', typesOnly: rank.backend === 'ascend' && ['adds', 'muls', 'subs', 'divs'].every((name) => names.has(name) < 0) };
   const window = main.tokens.subarray(first.start, Math.min(first.end, first.start + FIRST_REGION));
   const region = [...window].map((token) => names.names[token]);
-  const candidates = index.like(region, cuda);
+  const candidates = index.like(region, look);
   if (candidates.length === 0) {
     return { reason: { code: 'attribution.no-source' } };
   }
-  const ranked = rankCandidates(window, prefilter(candidates, region, cuda, CANDIDATES), names, cuda, catalogueForms(parser));
+  const ranked = rankCandidates(window, prefilter(candidates, region, look, CANDIDATES), names, look, catalogueForms(parser));
   const answer = answerClass(ranked);
   if (answer === undefined) {
     return { reason: { code: 'attribution.nothing-alike' } };
   }
   const { best, equals, nextPenalty } = answer;
-  if (best.penalty > ACCEPT || best.holeShare > MAX_HOLES) {
-    return { reason: { code: 'attribution.unexplained', args: { share: Math.round(Math.max(best.penalty, best.holeShare) * 1000) / 10, file: best.candidate.scope.file } } };
-  }
-  if (nextPenalty - best.penalty < MARGIN) {
-    return { reason: { code: 'attribution.unexplained', args: { share: Math.round(best.penalty * 1000) / 10, file: best.candidate.scope.file } } };
+  const nearest = { file: best.candidate.scope.file, penalty: best.penalty, nextPenalty, residual: best.residual, holeShare: best.holeShare };
+  if (best.penalty > ACCEPT || best.holeShare > MAX_HOLES || nextPenalty - best.penalty < MARGIN) {
+    return { reason: { code: 'attribution.unexplained', args: { share: Math.round(Math.max(best.penalty, best.holeShare) * 1000) / 10, file: best.candidate.scope.file } }, nearest };
   }
   const confidence = (1 - best.penalty / ACCEPT / 2) * (1 - best.holeShare) * Math.min(1, 0.5 + (nextPenalty - best.penalty) / ACCEPT);
-  return { ...spread(rank.deviceEvents.count, main, passes, best, names), candidate: best.candidate, equals: equals.map((entry) => entry.candidate), penalty: best.penalty, nextPenalty, confidence: Math.max(0, confidence), holeShare: best.holeShare };
+  return { ...spread(rank.deviceEvents.count, main, passes, best, names, look), candidate: best.candidate, equals: equals.map((entry) => entry.candidate), penalty: best.penalty, nextPenalty, confidence: Math.max(0, confidence), holeShare: best.holeShare, residual: best.residual };
 }

@@ -3,7 +3,7 @@ import type { TokenNames } from '../chains/kernelSequence';
 import type { LoweredForm } from '../fusions/matchGraph';
 import { align, MAX_CELLS, type Alignment } from './align';
 import { countWeight, MASK_OPERATORS, operatorWeight, type Automaton } from './automaton';
-import { automatonFor, type Candidate } from './candidates';
+import { automatonFor, type BackendLook, type Candidate } from './candidates';
 
 export interface Ranked {
   readonly candidate: Candidate;
@@ -11,6 +11,8 @@ export interface Ranked {
   readonly alignment: Alignment;
   /** Weighty tokens and operators that stay unexplained, of all weighty tokens; 0 best. */
   readonly penalty: number;
+  /** The same with light operators (casts, copies, fills …) counted at their light weight. */
+  readonly residual: number;
   /** Weighty tokens of known operators that only holes explain, of all. */
   readonly holeShare: number;
   /** Part of the candidate's weighty operators that ran; tells a model from one that has more branches. */
@@ -35,17 +37,18 @@ export function tokenWeights(names: TokenNames): TokenWeights {
   };
 }
 
-export function rankCandidates(window: Uint16Array, candidates: readonly Candidate[], names: TokenNames, cuda: boolean, forms: readonly LoweredForm[]): readonly Ranked[] {
-  const automata = candidates.map((candidate) => automatonFor(candidate, names, cuda, forms));
+export function rankCandidates(window: Uint16Array, candidates: readonly Candidate[], names: TokenNames, look: BackendLook, forms: readonly LoweredForm[]): readonly Ranked[] {
+  const automata = candidates.map((candidate) => automatonFor(candidate, names, look, forms));
   const weights = tokenWeights(names);
   const total = Math.max(1, window.reduce((sum, token) => sum + weights.count[token], 0));
+  const allWeight = Math.max(1, window.reduce((sum, token) => sum + weights.insert[token], 0));
   const ranked: Ranked[] = [];
   automata.forEach((automaton, i) => {
     if ((window.length + 1) * automaton.size > MAX_CELLS) {
       return;
     }
     const alignment = align(window, automaton, weights);
-    ranked.push({ candidate: candidates[i], automaton, alignment, penalty: (alignment.unexplained + alignment.missing + alignment.holeCost) / total, holeShare: alignment.inHoles / total, coverage: coverageOf(automaton, alignment) });
+    ranked.push({ candidate: candidates[i], automaton, alignment, penalty: (alignment.unexplained + alignment.missing + alignment.holeCost) / total, residual: alignment.cost / allWeight, holeShare: alignment.inHoles / total, coverage: coverageOf(automaton, alignment) });
   });
   return ranked.sort((a, b) => a.penalty - b.penalty || b.coverage - a.coverage);
 }

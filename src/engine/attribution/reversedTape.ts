@@ -3,10 +3,11 @@
  * path the forward took tells the sequence; data flow along the path tells which steps the loss depends on, and where
  * gradients of a value used twice are added up.
  */
-import { canonicalOperator, type TokenNames } from '../chains/kernelSequence';
+import type { TokenNames } from '../chains/kernelSequence';
 import type { OperatorGraph, OperatorNode } from '../python/operatorGraph';
 import { operatorWeight } from './automaton';
 import { backwardTokens } from './backwardTokens';
+import { seenOn, type BackendLook } from './candidates';
 import type { Line } from './alignLine';
 
 export interface PathStep {
@@ -50,7 +51,7 @@ interface TapeStep extends PathStep {
  * Where the pass holds forward kernels (attention, activations) the layers were checkpointed, and each layer's forward may
  * come before its backward.
  */
-export function reversedTape(path: readonly PathStep[], graph: OperatorGraph, tokens: Uint16Array, names: TokenNames): Tape {
+export function reversedTape(path: readonly PathStep[], graph: OperatorGraph, tokens: Uint16Array, names: TokenNames, look: BackendLook): Tape {
   const forwardOnly = new Set(['attention', 'silu', 'gelu', 'softmax', 'fused.rmsNorm', 'fused.swiglu', 'rsqrt', 'tanh', 'conv', 'layerNorm'].map((name) => names.has(name)));
   const seen = tokens.reduce((count, token) => count + (forwardOnly.has(token) ? 1 : 0), 0);
   const recomputes = seen > path.filter((step) => forwardOnly.has(names.has(step.op))).length / 4;
@@ -58,7 +59,7 @@ export function reversedTape(path: readonly PathStep[], graph: OperatorGraph, to
   const { live, consumers } = liveSteps(steps);
   const entries: { token: number; node: number; skip: number; backward: number }[] = [];
   const push = (op: string, node: number, skip: number, backward: number): void => {
-    entries.push({ token: names.id(canonicalOperator(op)), node, skip, backward });
+    entries.push({ token: names.id(seenOn(op, look)), node, skip, backward });
   };
   for (let end = steps.length; end > 0;) {
     let start = end;
@@ -73,7 +74,7 @@ export function reversedTape(path: readonly PathStep[], graph: OperatorGraph, to
       const sure = live[i] === 1 && step.gradient;
       if (step.isView) {
         (VIEW_BACKWARD[viewName(graph.nodes[step.node])] ?? ['copy']).forEach((op) => push(op, step.node, MAYBE, 1));
-      } else {
+      } else if (step.gradient || HAS_WEIGHT.has(step.op)) {
         backwardOf(step).forEach(({ op, optional }) => push(op, step.node, optional ? MAYBE : sure ? operatorWeight(op) : 2 * MAYBE, 1));
       }
       if (sure && step.uses.some((used) => consumers[used].some((other) => other > i))) {

@@ -2,10 +2,11 @@
  * Carries an answer over all passes of a rank: forwards are aligned with the automaton, each backward with the reversed
  * tape of the forward path before it, recompute with that forward itself.
  */
-import type { KernelSequence, TokenNames } from '../chains/kernelSequence';
+import { canonicalOperator, type KernelSequence, type TokenNames } from '../chains/kernelSequence';
 import { align, MAX_CELLS, type Alignment } from './align';
 import { alignLine } from './alignLine';
 import type { Automaton } from './automaton';
+import { seenOn, type BackendLook } from './candidates';
 import { tokenWeights, type Ranked } from './rankCandidates';
 import type { Pass } from './regions';
 import { reversedTape, type PathStep } from './reversedTape';
@@ -17,7 +18,7 @@ export interface Spread {
   readonly side: Uint8Array;
 }
 
-export function spread(events: number, main: KernelSequence, passes: readonly Pass[], best: Ranked, names: TokenNames): Spread {
+export function spread(events: number, main: KernelSequence, passes: readonly Pass[], best: Ranked, names: TokenNames, look: BackendLook): Spread {
   const nodeOf = new Int32Array(events).fill(-1);
   const side = new Uint8Array(events);
   const { automaton } = best;
@@ -36,10 +37,10 @@ export function spread(events: number, main: KernelSequence, passes: readonly Pa
         const alignment = align(tokens.subarray(start, end), automaton, weights);
         alignment.states.forEach((state, i) => state > 0 && mark(pass, start + i, automaton.node[state], 1));
         inheritFromNext(main, pass, names, nodeOf, side);
-        return pathOf(alignment, automaton, tokens.subarray(start, end), names);
+        return pathOf(alignment, best, tokens.subarray(start, end), names, look);
       });
     } else if (pass.phase === 'backward' && path.length > 0) {
-      const tape = reversedTape(path, best.candidate.graph, tokens, names);
+      const tape = reversedTape(path, best.candidate.graph, tokens, names, look);
       alignLine(tokens, tape.line, tokenWeights(names).insert).forEach((entry, i) => entry >= 0 && mark(pass, i, tape.nodes[entry], tape.backward[entry] === 1 ? 2 : 1));
       inheritGlue(main, pass, names, nodeOf, side);
     }
@@ -99,11 +100,15 @@ function inheritHelpers(main: KernelSequence, nodeOf: Int32Array, side: Uint8Arr
   }
 }
 
-function pathOf(alignment: Alignment, automaton: Automaton, tokens: Uint16Array, names: TokenNames): readonly PathStep[] {
+function pathOf(alignment: Alignment, { automaton, candidate }: Ranked, tokens: Uint16Array, names: TokenNames, look: BackendLook): readonly PathStep[] {
   const path: PathStep[] = [];
   alignment.states.forEach((state, i) => {
     if (state > 0) {
-      path.push({ op: names.names[tokens[i]], node: automaton.node[state], turn: alignment.turns[i] });
+      const seen = names.names[tokens[i]];
+      const node = automaton.node[state];
+      const { op } = candidate.graph.nodes[node];
+      // The source knows more than the kernel's name, unless the kernel is another (a copy for it, a fused one).
+      path.push({ op: seenOn(op, look) === seen ? canonicalOperator(op) : seen, node, turn: alignment.turns[i] });
     }
   });
   return path;

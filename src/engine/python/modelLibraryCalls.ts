@@ -121,7 +121,7 @@ function baseValue(lowering: Lowering, base: Expression, scope: InstanceValue['s
 const EXPERTS = 'use_experts_implementation';
 
 /**
- * A class whose decorator swaps its forward: the body, or what is swapped in. Experts have implementations in Python; a
+ * A class whose decorator swaps its forward, or a norm that a library may patch: the body, or what is swapped in. Experts have implementations in Python; a
  * kernel from a hub is a fused kernel that no source shows. Undefined for other classes.
  */
 export function decoratedForward(lowering: Lowering, instance: InstanceValue, body: () => Value, args: CallArguments, span: Span): Value | undefined {
@@ -129,7 +129,7 @@ export function decoratedForward(lowering: Lowering, instance: InstanceValue, bo
   const options: (() => Value)[] = [body];
   if (experts !== undefined) {
     options.push(...expertForwards(lowering, instance, experts, args, span));
-  } else if (instance.definition.decorators.some((entry) => /^use_kernel_forward/.test(decoratorName(entry)))) {
+  } else if (/Norm(Gated)?$/.test(instance.definition.name) || instance.definition.decorators.some((entry) => /^use_kernel_forward/.test(decoratorName(entry)))) {
     options.push(() => fusedKernels(lowering, `kernel for ${instance.definition.name}`, args, span));
   } else {
     return undefined;

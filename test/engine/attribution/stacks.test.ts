@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Parser } from 'web-tree-sitter';
+import { explain } from '../../../src/engine/attribution/explain';
+import { parseFrame } from '../../../src/engine/links/frames';
+import type { RankData } from '../../../src/engine/profile/columns';
+import { ProblemList } from '../../../src/engine/profile/problems';
+import { findAscendFolders } from '../../../src/engine/readers/ascendFolders';
+import { nodeFilePort } from '../../../src/node/filePort';
+import { sharedPath } from '../../sharedData';
+import { isKernel, readTrace, truthCases, type TruthSample } from '../readers/kinetoTruth';
+import { indexOf, pythonParser } from './parser';
+
+const kernelsOf = (rank: RankData): number[] => Array.from({ length: rank.deviceEvents.count }, (_, row) => row).filter((row) => isKernel(rank, row));
+
+describe('attribution by stack', () => {
+  let parser: Parser;
+
+  before(async () => {
+    parser = await pythonParser();
+  });
+
+  const cases = truthCases().filter(({ truth }) => truth.python_source !== null || truth.call_stack_argument !== null);
+  for (const { name, file, truth } of cases) {
+    it(`gives the recorded frame in ${name}`, async function () {
+      this.timeout(120_000);
+      const { rank } = await readTrace(file);
+      // Stamps of newer files count from `baseTimeNanoseconds`.
+      const zeroNs = rank.baseNs - BigInt(truth.top_level.baseTimeNanoseconds ?? 0);
+      const { origins, originOf } = explain(rank, { parser });
+      const samples: readonly TruthSample[] = [...(truth.python_source?.samples ?? []), ...(truth.python_source === null ? truth.call_stack_argument?.samples ?? [] : [])];
+      assert.ok(samples.length > 0);
+      for (const sample of samples) {
+        const row = kernelsOf(rank).find((kernel) => rank.strings.get(rank.deviceEvents.name[kernel]) === sample.kernel && Math.abs(Number(zeroNs + BigInt(Math.round(rank.deviceEvents.startNs[kernel]))) / 1000 - sample.ts_us) <= 0.3);
+        assert.ok(row !== undefined, sample.kernel);
+        const wanted = parseFrame(sample.innermost_user_frame ?? sample.innermost_frame ?? '');
+        const origin = origins[originOf[row]];
+        assert.deepEqual(origin === undefined ? undefined : { file: origin.file, line: origin.startLine, function: origin.function }, wanted);
+        assert.equal(origin?.backward ?? false, sample.via !== undefined && sample.via !== 'direct');
+      }
+    });
+  }
+
+  it('reads stacks of AlexNet as Ascend wrote them', async function () {
+    this.timeout(120_000);
+    const folder = sharedPath('ascend', 'msinsight-alexnet', 'text', 'level1', 'rank0_ascend_pt');
+    if (!existsSync(folder)) {
+      this.skip();
+    }
+    const problems = new ProblemList();
+    const port = nodeFilePort();
+    const { sources } = await findAscendFolders(port, folder, { problems });
+    const rank = await sources[0].read?.({ port, problems });
+    assert.ok(rank !== undefined);
+    const { origins, originOf } = explain(rank, { parser });
+    const byFile = new Map<string, number>();
+    kernelsOf(rank).forEach((row) => {
+      const origin = origins[originOf[row]];
+      if (origin !== undefined) {
+        assert.equal(origin.method, 'stack');
+        const key = `${origin.file.split('/').pop()}:${origin.startLine}:${origin.function}`;
+        byFile.set(key, (byFile.get(key) ?? 0) + 1);
+      }
+    });
+    // The script's own lines, as its operator_details.csv names them: the training loop, never the library below it.
+    assert.ok(byFile.size > 0 || !rank.coverage.callStacks);
+    [...byFile.keys()].forEach((key) => assert.match(key, /^(main|_functional|functional|accuracy|\w+)\.py:\d+:\w+$/));
+  });
+
+  describe('to the expression', () => {
+    let folder: string;
+
+    before(async () => {
+      folder = await mkdtemp(path.join(os.tmpdir(), 'fuselens-stacks-'));
+    });
+
+    after(() => rm(folder, { recursive: true, force: true }));
+
+    const SOURCE = 'import torch\nimport torch.nn.functional as F\n\n\ndef norm(x, w):\n    v = x.pow(2).mean(-1, keepdim=True)\n    x = x * torch.rsqrt(v + 1e-6)\n    return w * x\n';
+    const KERNELS = ['pow_tensor_scalar_kernel_impl', 'reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float>>>', 'vectorized_elementwise_kernel<4, at::native::CUDAFunctorOnSelf_add<float>>', 'rsqrt_kernel_cuda', 'elementwise_kernel<128, BinaryFunctor<float, float, float, MulFunctor<float>>>', 'elementwise_kernel<128, BinaryFunctor<float, float, float, MulFunctor<float>>>'];
+
+    const trace = (frame: string): string => {
+      const events: object[] = [{ ph: 'X', cat: 'python_function', name: frame, pid: 1, tid: 1, ts: 100, dur: 800, args: { 'Python id': 1, 'Python parent id': null } }];
+      KERNELS.forEach((name, i) => {
+        events.push({ ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 1, tid: 1, ts: 110 + i * 20, dur: 5, args: { correlation: 10 + i } });
+        events.push({ ph: 'X', cat: 'kernel', name, pid: 0, tid: 7, ts: 1000 + i * 20, dur: 10, args: { correlation: 10 + i, stream: 7, device: 0 } });
+      });
+      return JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU' }], traceEvents: events });
+    };
+
+    const linesFor = async (frame: string, files: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+      const file = path.join(folder, 'trace.json');
+      await writeFile(file, trace(frame));
+      const { rank } = await readTrace(file);
+      const { origins, originOf } = explain(rank, { parser, sources: indexOf(parser, files) });
+      return kernelsOf(rank).map((row) => origins[originOf[row]]).map((origin) => `${origin.file}:${origin.startLine}`);
+    };
+
+    it('aligns the kernels of the call with its function', async () => {
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': SOURCE }), [6, 6, 7, 7, 7, 8].map((line) => `/work/pkg/norms.py:${line}`));
+    });
+
+    it('keeps the recorded line when the file is another, was changed, or two fit', async () => {
+      const recorded = KERNELS.map(() => '/container/app/pkg/norms.py:5');
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'other/norms.py': SOURCE }), recorded);
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': `# changed\n\n\n\n\n${SOURCE}` }), recorded);
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'a/pkg/norms.py': SOURCE, 'b/pkg/norms.py': SOURCE }), recorded);
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': SOURCE.replace(/ {4}v[\s\S]*$/, '    return x.cos().sin().exp().log()\n') }), recorded);
+    });
+  });
+});

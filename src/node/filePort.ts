@@ -1,6 +1,7 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, readdir, realpath, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { FilePort, FileStat, FolderEntry, SqlDatabase } from '../engine/port';
+import { UnreadableInput } from '../engine/profile/problems';
 import { inflateStream } from './inflate';
 
 const DEFAULT_CHUNK = 1024 * 1024;
@@ -53,7 +54,7 @@ async function list(folder: string): Promise<readonly FolderEntry[]> {
       entries.push({ name: entry.name, kind: 'file' });
     } else if (entry.isSymbolicLink()) {
       const target = await statOf(path.join(folder, entry.name));
-      if (target !== undefined) {
+      if (target !== undefined && !(target.kind === 'folder' && (await leadsBack(folder, entry.name)))) {
         entries.push({ name: entry.name, kind: target.kind });
       }
     }
@@ -61,15 +62,39 @@ async function list(folder: string): Promise<readonly FolderEntry[]> {
   return entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
+/** A link to a folder that its own path runs through: following it would list the same files again under longer and longer names. */
+async function leadsBack(folder: string, name: string): Promise<boolean> {
+  const target = await realpath(path.join(folder, name)).catch(() => undefined);
+  for (let above = path.resolve(folder), before = ''; above !== before; before = above, above = path.dirname(above)) {
+    if (target === undefined || (await realpath(above).catch(() => undefined)) === target) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/** A file that was listed may still be forbidden, or gone by now: that is said of the file, it is no mistake of ours. */
+async function openToRead(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'r');
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(file: string, error: unknown): UnreadableInput {
+  return new UnreadableInput({ code: 'error.file-unreadable', args: { file, reason: (error as NodeJS.ErrnoException).code ?? String(error) } });
+}
+
 async function readRange(file: string, offset: number, length: number): Promise<Uint8Array> {
-  const handle = await open(file, 'r');
+  const handle = await openToRead(file);
   try {
     const { size } = await handle.stat();
     const wanted = Math.max(0, Math.min(length, size - offset, READ_LIMIT));
     const buffer = new Uint8Array(wanted);
     let filled = 0;
     while (filled < wanted) {
-      const { bytesRead } = await handle.read(buffer, filled, wanted - filled, offset + filled);
+      const { bytesRead } = await handle.read(buffer, filled, wanted - filled, offset + filled).catch((error: unknown) => { throw unreadable(file, error); });
       if (bytesRead === 0) {
         break;
       }
@@ -89,7 +114,7 @@ async function* streamRange(
   file: string,
   options: { readonly start?: number; readonly end?: number; readonly chunkSize?: number } = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const handle = await open(file, 'r');
+  const handle = await openToRead(file);
   let pending: Promise<{ readonly bytesRead: number }> | undefined;
   try {
     const size = Math.max(1, Math.floor(options.chunkSize ?? DEFAULT_CHUNK));
@@ -99,7 +124,7 @@ async function* streamRange(
     let turn = 0;
     const readNext = (): Promise<{ readonly bytesRead: number }> | undefined => {
       const length = Math.min(size, end - offset);
-      return length <= 0 ? undefined : handle.read(buffers[turn], 0, length, offset);
+      return length <= 0 ? undefined : handle.read(buffers[turn], 0, length, offset).catch((error: unknown) => { throw unreadable(file, error); });
     };
     pending = readNext();
     while (pending !== undefined) {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { constants, deflateRawSync, gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { readSmallText } from '../../src/engine/port';
+import { UnreadableInput } from '../../src/engine/profile/problems';
 import { nodeFilePort } from '../../src/node/filePort';
 
 const port = nodeFilePort();
@@ -41,6 +42,48 @@ describe('nodeFilePort', () => {
     folder = await mkdtemp(path.join(tmpdir(), 'fuselens-port-'));
   });
   after(() => rm(folder, { recursive: true, force: true }));
+
+  it('says in one sentence that a file cannot be read', async () => {
+    const file = path.join(folder, 'gone.json');
+    const refused = (error: unknown): boolean => error instanceof UnreadableInput && error.detail.code === 'error.file-unreadable' && error.detail.args?.file === file;
+    await assert.rejects(port.read(file, 0, 10), refused);
+    await assert.rejects(collect(port.stream(file)), refused);
+  });
+
+  it('passes over links to folders that the path runs through, and follows all others', async () => {
+    const root = path.join(folder, 'links');
+    await mkdir(path.join(root, 'a', 'b'), { recursive: true });
+    await mkdir(path.join(root, 'other'));
+    await symlink('.', path.join(root, 'a', 'self'));
+    await symlink(path.join('..', '..'), path.join(root, 'a', 'b', 'up'));
+    await symlink(path.join('..', 'other'), path.join(root, 'a', 'other'));
+    await symlink(path.join('..', 'a'), path.join(root, 'other', 'back'));
+    const names = async (...parts: string[]): Promise<string[]> => (await port.list(path.join(root, ...parts))).map(({ name }) => name);
+    assert.deepEqual(await names('a'), ['b', 'other']);
+    assert.deepEqual(await names('a', 'b'), []);
+    assert.deepEqual(await names('other'), ['back']);
+    assert.deepEqual(await names('a', 'other'), [], 'back leads to a, which the path came through');
+  });
+
+  it('delivers all that lies before damage in a gzip file, also when it is small', async () => {
+    const bytes = Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * i) % 251));
+    const packed = gzipSync(bytes);
+    const wrongSum = Buffer.from(packed);
+    wrongSum[wrongSum.length - 6] ^= 0xff;
+    for (const size of [7, 70_000]) {
+      const summed = await inflate(wrongSum, 'gzip', size);
+      assert.deepEqual(summed.out, bytes);
+      assert.equal(summed.cuts.length, 1);
+      const trailed = await inflate(Buffer.concat([packed, Buffer.from('a line of a log\n')]), 'gzip', size);
+      assert.deepEqual(trailed.out, bytes);
+      assert.deepEqual(trailed.cuts, [], 'bytes after the last member are no loss');
+    }
+    const second = Buffer.from(gzipSync(bytes));
+    second[second.length >> 1] ^= 0xff;
+    const { out, cuts } = await inflate(Buffer.concat([packed, second]), 'gzip', 70_000);
+    assert.deepEqual(out.subarray(0, bytes.length), bytes);
+    assert.equal(cuts.length, 1);
+  });
 
   it('streams every byte, whatever the chunk size and range', async () => {
     const file = path.join(folder, 'bytes.bin');

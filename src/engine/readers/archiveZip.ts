@@ -43,12 +43,19 @@ export async function readZipDirectory(port: FilePort, path: string): Promise<re
   if (directorySize > LARGEST_DIRECTORY || directoryAt + directorySize > size) {
     throw new UnreadableInput({ code: 'error.zip-cut', args: { file: path } });
   }
-  return parseDirectory(await port.read(path, directoryAt, directorySize));
+  const { members, entries } = parseDirectory(await port.read(path, directoryAt, directorySize));
+  // The end record counts the entries in 16 bits. Fewer in the table itself: it is damaged, and what follows the damage would be lost unsaid.
+  if ((entries & 0xffff) !== tail.getUint16(at + 10, true) && tail.getUint16(at + 10, true) !== 0xffff) {
+    throw new UnreadableInput({ code: 'error.zip-cut', args: { file: path } });
+  }
+  return members;
 }
 
-function parseDirectory(bytes: Uint8Array): readonly ZipMember[] {
+function parseDirectory(bytes: Uint8Array): { readonly members: readonly ZipMember[]; readonly entries: number } {
   const view = viewOf(bytes);
-  const members: ZipMember[] = [];
+  // A name that stands twice means its last member, as every unpacking tool takes it.
+  const members = new Map<string, ZipMember>();
+  let entries = 0;
   const decoder = new TextDecoder('utf-8');
   let at = 0;
   while (at + 46 <= view.byteLength && view.getUint32(at, true) === DIRECTORY_ENTRY) {
@@ -59,11 +66,12 @@ function parseDirectory(bytes: Uint8Array): readonly ZipMember[] {
       size: view.getUint32(at + 24, true), compressedSize: view.getUint32(at + 20, true), headerAt: view.getUint32(at + 42, true),
     });
     if (!name.endsWith('/')) {
-      members.push({ name, method: view.getUint16(at + 10, true), ...sizes });
+      members.set(name, { name, method: view.getUint16(at + 10, true), ...sizes });
     }
     at += 46 + nameLength + extraLength + view.getUint16(at + 32, true);
+    entries++;
   }
-  return members;
+  return { members: [...members.values()], entries };
 }
 
 interface Sizes {
@@ -80,7 +88,7 @@ function wideSizes(view: DataView, from: number, length: number, narrow: Sizes):
     if (view.getUint16(at, true) === 1) {
       let p = at + 4;
       for (const key of ['size', 'compressedSize', 'headerAt'] as const) {
-        if (narrow[key] === 0xffffffff && p + 8 <= at + 4 + fieldLength) {
+        if (narrow[key] === 0xffffffff && p + 8 <= Math.min(at + 4 + fieldLength, view.byteLength)) {
           result[key] = Number(view.getBigUint64(p, true));
           p += 8;
         }

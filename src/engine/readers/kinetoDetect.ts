@@ -47,6 +47,9 @@ export async function findKinetoFile(query: KinetoFileQuery): Promise<KinetoFind
     const probe = await probeTrace(openBytes(port, path, member.name, container));
     if (probe.kind === 'kineto') {
       sources.push(await sourceOf(query, container, probe.distributedRank, member));
+    } else if (probe.kind === undefined) {
+      const name = `${port.basename(path)} › ${member.name}`;
+      query.problems.add('file-passed-over', name, { severity: 'info', args: { file: name, reason: codeOf(probe), keys: probe.keys.slice(0, 6).join(', '), count: probe.names } });
     }
   }
   if (sources.length === 0) {
@@ -57,7 +60,8 @@ export async function findKinetoFile(query: KinetoFileQuery): Promise<KinetoFind
 
 async function probeOne(query: KinetoFileQuery, container: ContainerKind): Promise<readonly RankSource[]> {
   const { port, path } = query;
-  const probe = await probeTrace(openBytes(port, path, undefined, container));
+  let cut = false;
+  const probe = await probeTrace(openBytes(port, path, undefined, container, { onCut: () => { cut = true; } }));
   if (probe.kind === 'ascend-trace') {
     return [];
   }
@@ -65,7 +69,7 @@ async function probeOne(query: KinetoFileQuery, container: ContainerKind): Promi
     return [await sourceOf(query, container, probe.distributedRank, undefined)];
   }
   const inner = container === 'gzip' ? classifyForeign(await headOf(openBytes(port, path, undefined, container), 4096)) : undefined;
-  throw refusal(query, inner ?? codeOf(probe), { keys: probe.keys.slice(0, 6).join(', '), count: probe.names });
+  throw refusal(query, cut && inner === 'error.trace-empty-file' ? 'error.gzip-damaged' : inner ?? codeOf(probe), { keys: probe.keys.slice(0, 6).join(', '), count: probe.names });
 }
 
 function codeOf(probe: TraceProbe): string {

@@ -139,6 +139,9 @@ export function classifyForeign(head: Uint8Array): string | undefined {
   if (head.length === 0) {
     return 'error.trace-empty-file';
   }
+  if (isWideText(head)) {
+    return 'error.foreign-utf16';
+  }
   let p = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   while (p < head.length && (head[p] === 0x20 || head[p] === 0x09 || head[p] === 0x0a || head[p] === 0x0d)) {
     p++;
@@ -163,6 +166,12 @@ export function classifyForeign(head: Uint8Array): string | undefined {
     return 'error.foreign-nsys-report';
   }
   return (head[0] === 0x0a && hasBinary(head)) ? 'error.foreign-protobuf' : hasBinary(head) ? 'error.foreign-binary' : 'error.trace-not-json';
+}
+
+/** UTF-16 or UTF-32, as some shells write what is redirected into a file: a byte order mark, or an opening bracket with zero bytes round it. */
+function isWideText(head: Uint8Array): boolean {
+  const opens = (byte: number): boolean => byte === 0x7b || byte === 0x5b;
+  return (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff) || (opens(head[0]) && head[1] === 0) || (head[0] === 0 && head.length > 3 && (opens(head[1]) || opens(head[3])));
 }
 
 function foreignJson(text: string): string | undefined {

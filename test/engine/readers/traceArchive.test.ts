@@ -46,6 +46,58 @@ describe('Containers of traces', () => {
     return decodeDetail(port, rank, 'device', index);
   }
 
+  it('takes the last of two members of one name, as unpacking tools do', async () => {
+    const packed = Buffer.from(zipSync({ 'a.json': encode(traceText(3)), 'b.json': encode(traceText(5)) }, { level: 0 }));
+    for (let at = packed.indexOf('b.json'); at >= 0; at = packed.indexOf('b.json')) {
+      packed.write('a.json', at);
+    }
+    const file = write('twice.zip', packed);
+    const sources = await find(file);
+    assert.equal(sources.length, 1);
+    const problems = new ProblemList();
+    assert.equal((await sources[0].read?.({ port, problems }))?.deviceEvents.count, 5);
+  });
+
+  it('refuses a zip whose table of contents is damaged half-way, instead of losing the rest', async () => {
+    const good = Buffer.from(zipSync({ 'a.json': encode(traceText(3)), 'b.json': encode(traceText(3)) }));
+    const first = good.indexOf(Buffer.from('PK\x01\x02', 'latin1'));
+    const shifted = Buffer.from(good);
+    shifted.writeUInt16LE(9, first + 30);
+    const wide = Buffer.from(good);
+    const last = wide.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1'));
+    // A zip64 field that claims more bytes than the table has left.
+    wide.writeUInt32LE(0xffffffff, last + 24);
+    wide.writeUInt16LE(6, last + 28);
+    wide.writeUInt16LE(4, last + 30);
+    const end = wide.subarray(wide.length - 22);
+    const cut = Buffer.concat([wide.subarray(0, last + 52), Buffer.from([1, 0, 24, 0]), end]);
+    cut.writeUInt32LE(last + 56 - first, cut.length - 10);
+    for (const [name, bytes] of [['shifted.zip', shifted], ['wide.zip', cut]] as const) {
+      const file = write(name, bytes);
+      await find(file).catch((error: unknown) => assert.ok(error instanceof UnreadableInput, String(error)));
+    }
+    await assert.rejects(find(path.join(folder, 'shifted.zip')), (error: unknown) => error instanceof UnreadableInput && error.detail.code === 'error.zip-cut');
+  });
+
+  it('names the members of a zip that look like traces and are none', async () => {
+    const file = write('mixed.zip', zipSync({ 'good.json': encode(traceText(2)), 'empty-list.json': encode('{"traceEvents": []}') }));
+    const problems = new ProblemList();
+    const { sources } = await findKinetoFile({ port, root: folder, path: file, head: await port.read(file, 0, 65_536), problems });
+    assert.equal(sources.length, 1);
+    assert.deepEqual(problems.toArray().map(({ kind, where, args }) => [kind, where, args?.reason]), [['file-passed-over', 'mixed.zip › empty-list.json', 'error.trace-no-events']]);
+  });
+
+  it('says of damaged gzip and of UTF-16 what they are', async () => {
+    const code = async (name: string, bytes: Uint8Array): Promise<string> => {
+      const file = write(name, bytes);
+      return find(file).then(() => 'opened', (error: unknown) => (error instanceof UnreadableInput ? error.detail.code : String(error)));
+    };
+    assert.equal(await code('head.json.gz', gzipSync(encode(traceText(3))).subarray(0, 12)), 'error.gzip-damaged');
+    assert.equal(await code('le.json', Buffer.from(`\ufeff${traceText(2)}`, 'utf16le')), 'error.foreign-utf16');
+    assert.equal(await code('bare.json', Buffer.from(traceText(2), 'utf16le')), 'error.foreign-utf16');
+    assert.equal(await code('be.json', Buffer.from(`\ufeff${traceText(2)}`, 'utf16le').swap16()), 'error.foreign-utf16');
+  });
+
   const forms: Readonly<Record<string, (text: string) => Uint8Array | Promise<Uint8Array>>> = {
     'plain.json': text => encode(text),
     'saved-as.bin': text => encode(text),

@@ -4,7 +4,7 @@ import { analyzeReport, type ReportPart } from '../engine/analysis/analyzeReport
 import { fingerprintData } from '../engine/attribution/fingerprintData';
 import { overview } from '../engine/analysis/overview';
 import { rankReport } from '../engine/analysis/rankReport';
-import { ProblemList, UnreadableInput } from '../engine/profile/problems';
+import { asReason, ProblemList, UnreadableInput } from '../engine/profile/problems';
 import type { LoadedRank } from '../engine/session';
 import type { Problem, RankSummary } from '../protocol/engine';
 import type { AnalyzeReport } from '../protocol/report';
@@ -114,7 +114,7 @@ async function loadOrNote(opened: OpenProfile, rank: RankSummary, ranks: number,
     if (!(error instanceof UnreadableInput) || ranks === 1) {
       throw error;
     }
-    problems.add('rank-unreadable', rank.label, { severity: 'error', args: { ...error.detail.args, reason: error.detail.code } });
+    problems.add('rank-unreadable', rank.label, { severity: 'error', args: asReason(error.detail) });
     return undefined;
   } finally {
     opened.progress.clear();

@@ -5,7 +5,7 @@
 import type { FilePort } from './port';
 import type { Backend } from './profile/columns';
 import type { OpenOptions } from '../protocol/engine';
-import { Cancelled, ProblemList, UnreadableInput, type Problem } from './profile/problems';
+import { asReason, Cancelled, ProblemList, UnreadableInput, type Problem } from './profile/problems';
 import { findAscendFolders } from './readers/ascendFolders';
 import { findKinetoFile } from './readers/kinetoDetect';
 import { findSqliteFile } from './readers/sqliteDetect';
@@ -92,7 +92,7 @@ async function tryFile(port: FilePort, root: string, path: string, problems: Pro
     if (!(error instanceof UnreadableInput)) {
       throw error;
     }
-    problems.add('file-passed-over', path, { severity: 'info', args: { ...error.detail.args, reason: error.detail.code } });
+    problems.add('file-passed-over', path, { severity: 'info', args: asReason(error.detail) });
     return [];
   }
 }

@@ -6,7 +6,7 @@ import type { EngineMethod, EngineParams, EngineProgress, EngineResult, OpenOpti
 import type { Parser } from 'web-tree-sitter';
 import type { FilePort, SpillStore } from './port';
 import type { RankData } from './profile/columns';
-import { Cancelled, ProblemList, UnreadableInput } from './profile/problems';
+import { asReason, Cancelled, ProblemList, UnreadableInput } from './profile/problems';
 import { RankPool } from './profile/rankPool';
 import type { RankSource } from './readers/reader';
 import { fingerprintData } from './attribution/fingerprintData';
@@ -198,7 +198,7 @@ export class EngineSession {
           throw error;
         }
         // One rank that cannot be read must not hide the others; it is listed with its reason.
-        problems.add('rank-unreadable', source.label, { severity: 'error', args: { ...error.detail.args, reason: error.detail.code } });
+        problems.add('rank-unreadable', source.label, { severity: 'error', args: asReason(error.detail) });
       }
       if (!wasLoaded && wanted.length > 1) {
         this.pool.delete(source.id);

@@ -55,7 +55,13 @@ export function fill(template: string, args: MessageArguments = {}): string {
 /** The sentence of a message. An unknown code gives the code itself: wrong, but never silent. */
 export function render(message: Message, translate: Translate = english): string {
   const template = MESSAGES[message.code];
-  return template === undefined ? message.code : fill(translate(template), message.args);
+  return template === undefined ? message.code : fill(translate(template), withReason(message.args, translate));
+}
+
+/** A message may carry another one as its reason (`asReason`): a rank that could not be opened, and why. */
+function withReason(args: MessageArguments | undefined, translate: Translate): MessageArguments | undefined {
+  const { reason, cause, ...rest } = args ?? {};
+  return typeof reason === 'string' && reason in MESSAGES ? { ...rest, reason: text(reason, cause === undefined ? rest : { ...rest, reason: cause }, translate) } : args;
 }
 
 /** The sentence of a code without a `Message` object round it. */
@@ -68,12 +74,7 @@ export function text(code: string, args?: MessageArguments, translate: Translate
  * `{where}` and `{count}` besides the problem's own arguments.
  */
 export function renderProblem(problem: Problem, translate: Translate = english): { readonly message: string; readonly effect: string } {
-  const reason = problem.args?.reason;
-  const args: MessageArguments = {
-    where: problem.where, count: problem.count, kind: problem.kind, ...problem.args,
-    // A problem may carry another message as its reason (a rank that could not be opened, and why).
-    ...(typeof reason === 'string' && reason in MESSAGES ? { reason: text(reason, problem.args, translate) } : {}),
-  };
+  const args: MessageArguments = { count: problem.count, kind: problem.kind, ...withReason(problem.args, translate), where: problem.where };
   const known = `problem.${problem.kind}` in MESSAGES;
   const message = text(known ? `problem.${problem.kind}` : 'problem.unknown-kind', args, translate);
   const effect = `effect.${problem.kind}` in MESSAGES ? text(`effect.${problem.kind}`, args, translate) : '';

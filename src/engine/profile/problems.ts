@@ -60,6 +60,11 @@ export class UnreadableInput extends Error {
   }
 }
 
+/** A message as the reason of a problem; what it gave as its own reason stays with it as its cause. */
+export function asReason({ code, args }: Message): MessageArguments {
+  return { ...args, ...(args?.reason === undefined ? {} : { cause: args.reason }), reason: code };
+}
+
 /** Thrown by readers when the caller's signal was aborted. */
 export class Cancelled extends Error {
   constructor() {

@@ -50,7 +50,7 @@ export async function readAscendText(context: ReaderContext, input: AscendTextFo
   const trace = input.trace === undefined ? undefined : await readAscendTrace(context, input.trace, strings, table);
   const device = trace?.device ?? (table === undefined ? undefined : kernelDevice(table));
   if (device === undefined) {
-    throw new UnreadableInput({ code: 'error.ascend-nothing', args: { folder: input.folder } });
+    throw nothingRead(context, input.folder);
   }
   const { events, streams, devices } = device;
   const threads = trace?.threads ?? [];
@@ -69,6 +69,14 @@ export async function readAscendText(context: ReaderContext, input: AscendTextFo
     deviceDetailSource: deviceDetails(input, table?.header),
     ...side, ...(trace?.tasks === undefined ? {} : { communicationTasks: trace.tasks }), facts: input.info.facts,
   };
+}
+
+/** The first thing that was wrong says most: nobody sees the list of problems of a rank that does not open. */
+function nothingRead({ problems }: ReaderContext, folder: string): UnreadableInput {
+  const [first] = [...problems.toArray()].sort((a, b) => Number(b.severity !== 'info') - Number(a.severity !== 'info'));
+  return new UnreadableInput(first === undefined
+    ? { code: 'error.ascend-nothing', args: { folder } }
+    : { code: 'error.ascend-nothing-because', args: { ...first.args, where: first.where, count: first.count, folder, reason: `problem.${first.kind}` } });
 }
 
 /** `<host>_<pid>_<time>_ascend_pt`, the name torch_npu gives by itself; a worker name of the user's is no host. */

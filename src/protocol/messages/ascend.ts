@@ -1,6 +1,7 @@
 /** Sentences of the Ascend text readers: `problem.<kind>`, `effect.<kind>`, `error.<code>`. */
 export const ascendMessages: Readonly<Record<string, string>> = {
-  'error.ascend-nothing': 'Neither a kernel table nor a trace could be read in {folder}; the problems listed beside it say why.',
+  'error.ascend-nothing': 'Neither a kernel table nor a trace could be read in {folder}.',
+  'error.ascend-nothing-because': 'Neither a kernel table nor a trace could be read in {folder}: {reason}',
   'error.ascend-part': '{file} is one part of an Ascend profile and shows nothing alone: open its folder, with kernel_details.csv or trace_view.json in it.',
   'error.ascend-csv-unknown': '{file} has no columns for a kernel name, a start time and a duration: open kernel_details.csv, op_summary_*.csv or the profile folder.',
 

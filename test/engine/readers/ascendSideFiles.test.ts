@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import type { MemorySeries } from '../../../src/engine/profile/columns';
-import { Cancelled, ProblemList } from '../../../src/engine/profile/problems';
+import { asReason, Cancelled, ProblemList, UnreadableInput } from '../../../src/engine/profile/problems';
 import { readMemory } from '../../../src/engine/readers/ascendMemory';
 import { readSideTable } from '../../../src/engine/readers/csvTables';
 import { TimeBase } from '../../../src/engine/readers/csvTime';
-import { MESSAGES, renderProblem } from '../../../src/protocol/text';
+import { MESSAGES, render, renderProblem } from '../../../src/protocol/text';
 import { hasSharedData, sharedPath } from '../../sharedData';
 import { csvRows, find, kernelsOf, nanoseconds, outputOf, port, problemKinds, readOnly, readSource } from './ascendSupport';
 
@@ -164,7 +164,14 @@ describe('large and odd side files', () => {
     write('x_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv', '');
     write('x_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json', '[]');
     const { sources } = await find(root);
-    await assert.rejects(readSource(sources[0]), { message: 'error.ascend-nothing' });
+    await assert.rejects(readSource(sources[0]), (error: unknown) => {
+      const detail = error instanceof UnreadableInput ? error.detail : { code: String(error) };
+      assert.match(render(detail), /^Neither a kernel table nor a trace could be read in .*: kernel_details\.csv is empty \(0 bytes\)\.$/);
+      // The same as one rank of several: what is wrong stays in the sentence.
+      const problem = { kind: 'rank-unreadable', severity: 'error', count: 1, where: 'rank 3', args: asReason(detail) } as const;
+      assert.match(renderProblem(problem).message, /^rank 3 could not be read: Neither .*: kernel_details\.csv is empty/);
+      return true;
+    });
     write('x_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv', 'Name,Start Time(us),Duration(us)\na,1.0,1\n');
     await assert.rejects(async () => sources[0].read?.({ port, problems: new ProblemList(), signal: AbortSignal.abort() }), Cancelled);
   });

@@ -192,7 +192,7 @@ def with_fused_norms(rows):
     fused, before = [], None
     for row in rows:
         frames, side = row[3], row[4]
-        key = (frames[0][0], frames[0][1], side) if frames and frames[0][1].endswith('RMSNorm.forward') else None
+        key = (frames[0][0], frames[0][1].rsplit('.', 1)[0], side) if frames and re.search(r'RMSNorm\.\w+$', frames[0][1]) else None
         if key is None:
             fused.append(row)
         elif key != before:

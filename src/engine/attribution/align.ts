@@ -18,8 +18,8 @@ export interface Alignment {
   readonly holeCost: number;
   /** Weighty tokens taken by holes. */
   readonly inHoles: number;
-  /** Weighty states the path left out, last first. */
-  readonly skipped: readonly number[];
+  /** Weighty states the path left out, last first, each with its turn. */
+  readonly skipped: readonly { readonly state: number; readonly turn: number }[];
 }
 
 export interface AlignOptions {
@@ -135,7 +135,7 @@ function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOpti
   let inHoles = 0;
   let holeCost = 0;
   let turnsLeft = 0;
-  const skipped: number[] = [];
+  const skipped: { state: number; turn: number }[] = [];
   let i = tokens.length;
   const limit = (tokens.length + size) * 8;
   for (let steps = 0; steps < limit && (i > 0 || state > 0); steps++) {
@@ -147,7 +147,7 @@ function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOpti
     if (kind === KIND_SKIP) {
       missing += missed[state];
       if (missed[state] > 0) {
-        skipped.push(state);
+        skipped.push({ state, turn: -turnsLeft });
       }
       turnsLeft += turn[state];
       state = edges[from[state] + (how >> 2)];
@@ -172,5 +172,6 @@ function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOpti
   for (let t = 0; t < turns.length; t++) {
     turns[t] += turnsLeft;
   }
+  skipped.forEach((entry) => { entry.turn += turnsLeft; });
   return { states, turns, cost, unexplained, missing, holeCost, inHoles, skipped };
 }

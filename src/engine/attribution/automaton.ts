@@ -53,8 +53,11 @@ export const operatorWeight = (op: string): number => LIGHT[op] ?? HEAVY[op] ?? 
 /** What counts when we say how much stays unexplained: weighty operators only. A kernel no row knows counts a little. */
 export const countWeight = (op: string): number => (op === '' || op.startsWith('fused.') ? 0.3 : operatorWeight(op) < 0.6 ? 0 : operatorWeight(op));
 
-/** Token and share of a hole by its mode. */
-const HOLES: Readonly<Record<string, readonly [number, number]>> = { '': [HOLE, HOLE_SHARE], fused: [FUSED_HOLE, 0], experts: [HOLE, EXPERTS_SHARE], mask: [MASK_HOLE, MASK_SHARE] };
+/** A fused kernel that stands for a body is never absent: without a price, bodies could be left out for nothing. */
+const ABSENT_KERNEL = 6;
+
+/** Token, share, and price of staying empty of a hole by its mode. */
+const HOLES: Readonly<Record<string, readonly [number, number, number]>> = { '': [HOLE, HOLE_SHARE, 0], fused: [FUSED_HOLE, 0, ABSENT_KERNEL], experts: [HOLE, EXPERTS_SHARE, ABSENT_KERNEL], mask: [MASK_HOLE, MASK_SHARE, 0] };
 
 /** What an operator looks like when only the kernel's type is known. */
 export const TENSOR_FORM: Readonly<Record<string, string>> = { adds: 'add', subs: 'sub', rsubs: 'sub', muls: 'mul', divs: 'div' };
@@ -147,8 +150,8 @@ class Builder {
       }
     }
     if (op === 'hole') {
-      const [hole, share] = HOLES[attributes.mode ?? ''] ?? HOLES[''];
-      this.last = this.state(hole, node, [this.last], 0);
+      const [hole, share, absent] = HOLES[attributes.mode ?? ''] ?? HOLES[''];
+      this.last = this.state(hole, node, [this.last], absent, absent);
       this.share[this.last] = share;
     } else if (op === 'view') {
       this.copies(node, 1);
@@ -156,6 +159,10 @@ class Builder {
       if (op === 'matmul' || op === 'bmm') {
         // Operands are laid out anew where their strides do not suit.
         this.copies(node, this.graph.nodes[node].inputs.filter((input) => this.graph.nodes[input].op === 'view').length);
+      }
+      if (op === 'attention') {
+        this.attention(node);
+        return;
       }
       const seenAs = canonicalOperator(this.options.cuda ? onCuda(op) : this.options.typesOnly === true ? TENSOR_FORM[op] ?? op : op);
       this.last = this.state(this.names.id(seenAs), node, [this.last], operatorWeight(seenAs), countWeight(seenAs));
@@ -165,6 +172,18 @@ class Builder {
       this.last = this.junction([this.last, ...closing.map((entry) => entry.state)]);
       closing.forEach((entry) => this.open.splice(this.open.indexOf(entry), 1));
     }
+  }
+
+  /** Attention runs fused, or as its own arithmetic where no fused kernel takes the mask or the dtype. */
+  private attention(node: number): void {
+    const before = this.last;
+    const fused = this.state(this.names.id('attention'), node, [before], operatorWeight('attention'), countWeight('attention'));
+    this.last = before;
+    const scalar = this.options.typesOnly === true ? 'mul' : 'muls';
+    for (const [op, skip] of [[scalar, 0.3], [scalar, 0.3], ['matmul', 2], ['add', 0.3], ['softmax', 1.5], ['dropout', 0.05], ['matmul', 2]] as const) {
+      this.last = this.state(this.names.id(op), node, [this.last], skip, skip >= 1 ? skip : 0);
+    }
+    this.last = this.junction([fused, this.last]);
   }
 
   private copies(node: number, count: number): void {

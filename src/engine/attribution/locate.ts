@@ -20,18 +20,22 @@ export interface Located extends Spread {
   readonly confidence: number;
   readonly holeShare: number;
   readonly residual: number;
+  /** Share of what comes again in each layer. */
+  readonly systematic: number;
 }
 
 export interface Abstained {
   readonly reason: { readonly code: string; readonly args?: Readonly<Record<string, string | number>> };
   /** The candidate that came nearest, for those who tune the thresholds. */
-  readonly nearest?: { readonly file: string; readonly penalty: number; readonly nextPenalty: number; readonly residual: number; readonly holeShare: number };
+  readonly nearest?: { readonly file: string; readonly penalty: number; readonly nextPenalty: number; readonly systematic: number; readonly residual: number; readonly holeShare: number };
 }
 
-/** Above this share of unexplained weight no candidate is the source; true sources stay far below (docs/accuracy.md). */
-const ACCEPT = 0.05;
-/** Two unlike candidates nearer than this are not told apart, unless both are near perfect for one of them. */
-const MARGIN = 0.004;
+/** Above this share of unexplained weight no candidate is the source; a run that lost one kernel in thirty stays below (docs/accuracy.md). */
+const ACCEPT = 0.08;
+/** The same for what comes again in each layer: true sources stay below, most strangers far above. */
+const ACCEPT_SYSTEMATIC = 0.02;
+/** Unlike candidates further apart than this do not lower the confidence. */
+const CLEAR_MARGIN = 0.02;
 /** What holes explain proves nothing: with more than this in them no answer is given. */
 const MAX_HOLES = 0.35;
 const CANDIDATES = 24;
@@ -63,10 +67,11 @@ export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, pars
     return { reason: { code: 'attribution.nothing-alike' } };
   }
   const { best, equals, nextPenalty } = answer;
-  const nearest = { file: best.candidate.scope.file, penalty: best.penalty, nextPenalty, residual: best.residual, holeShare: best.holeShare };
-  if (best.penalty > ACCEPT || best.holeShare > MAX_HOLES || nextPenalty - best.penalty < MARGIN) {
+  const nearest = { file: best.candidate.scope.file, penalty: best.penalty, nextPenalty, systematic: best.systematic, residual: best.residual, holeShare: best.holeShare };
+  if (best.penalty > ACCEPT || best.holeShare > MAX_HOLES || best.systematic > ACCEPT_SYSTEMATIC) {
     return { reason: { code: 'attribution.unexplained', args: { share: Math.round(Math.max(best.penalty, best.holeShare) * 1000) / 10, file: best.candidate.scope.file } }, nearest };
   }
-  const confidence = (1 - best.penalty / ACCEPT / 2) * (1 - best.holeShare) * Math.min(1, 0.5 + (nextPenalty - best.penalty) / ACCEPT);
-  return { ...spread(rank.deviceEvents.count, main, passes, best, names, look), candidate: best.candidate, equals: equals.map((entry) => entry.candidate), penalty: best.penalty, nextPenalty, confidence: Math.max(0, confidence), holeShare: best.holeShare, residual: best.residual };
+  const margin = Math.max(0, Math.min(1, (nextPenalty - best.penalty) / CLEAR_MARGIN));
+  const confidence = (1 - best.systematic / ACCEPT_SYSTEMATIC) * (1 - best.penalty / ACCEPT / 4) * (1 - best.holeShare) * (0.6 + 0.4 * margin);
+  return { ...spread(rank.deviceEvents.count, main, passes, best, names, look), candidate: best.candidate, equals: equals.map((entry) => entry.candidate), penalty: best.penalty, nextPenalty, confidence: Math.max(0, confidence), holeShare: best.holeShare, residual: best.residual, systematic: best.systematic };
 }

@@ -11,6 +11,8 @@ export interface Ranked {
   readonly alignment: Alignment;
   /** Weighty tokens and operators that stay unexplained, of all weighty tokens; 0 best. */
   readonly penalty: number;
+  /** Part of the penalty that comes again in each layer: a lost kernel is chance, a different source is not. */
+  readonly systematic: number;
   /** The same with light operators (casts, copies, fills …) counted at their light weight. */
   readonly residual: number;
   /** Weighty tokens of known operators that only holes explain, of all. */
@@ -48,9 +50,42 @@ export function rankCandidates(window: Uint16Array, candidates: readonly Candida
       return;
     }
     const alignment = align(window, automaton, weights);
-    ranked.push({ candidate: candidates[i], automaton, alignment, penalty: (alignment.unexplained + alignment.missing + alignment.holeCost) / total, residual: alignment.cost / allWeight, holeShare: alignment.inHoles / total, coverage: coverageOf(automaton, alignment) });
+    ranked.push({ candidate: candidates[i], automaton, alignment, penalty: (alignment.unexplained + alignment.missing + alignment.holeCost) / total, systematic: systematicWeight(window, automaton, alignment, weights) / total, residual: alignment.cost / allWeight, holeShare: alignment.inHoles / total, coverage: coverageOf(automaton, alignment) });
   });
   return ranked.sort((a, b) => a.penalty - b.penalty || b.coverage - a.coverage);
+}
+
+/** Mismatches that come in this share of the layers, and at least twice, are no chance. */
+const RECURS = 0.2;
+
+function systematicWeight(window: Uint16Array, automaton: Automaton, alignment: Alignment, weights: TokenWeights): number {
+  const found = new Map<string, { count: number; weight: number }>();
+  let once = 0;
+  const add = (key: string, turn: number, weight: number): void => {
+    if (turn === 0) {
+      once += weight;
+      return;
+    }
+    const entry = found.get(key) ?? { count: 0, weight: 0 };
+    found.set(key, entry);
+    entry.count++;
+    entry.weight += weight;
+  };
+  let last = 0;
+  alignment.states.forEach((state, i) => {
+    const weight = weights.count[window[i]];
+    if (state > 0) {
+      last = state;
+      if (automaton.token[state] < 0 && weight > 0 && automaton.share[state] > 0) {
+        add(`hole ${state} ${window[i]}`, alignment.turns[i], weight * automaton.share[state]);
+      }
+    } else if (weight > 0) {
+      add(`after ${last} ${window[i]}`, alignment.turns[i], weight * (last === 0 ? 0.3 : 1));
+    }
+  });
+  alignment.skipped.forEach(({ state, turn }) => add(`without ${state}`, turn, automaton.missing[state]));
+  const turns = alignment.turns.reduce((most, turn) => Math.max(most, turn), 0);
+  return [...found.values()].reduce((sum, { count, weight }) => sum + (turns < 3 || count >= Math.max(2, turns * RECURS) ? weight : 0), once);
 }
 
 function coverageOf(automaton: Automaton, alignment: Alignment): number {
@@ -65,8 +100,10 @@ function coverageOf(automaton: Automaton, alignment: Alignment): number {
   return all === 0 ? 0 : used / all;
 }
 
-/** Candidates this near in penalty are as good as each other. */
+/** Candidates of the same text this near in penalty are one answer: heads and helpers may differ. */
 const NEAR = 0.004;
+/** Candidates of other text this near, light operators included, cannot be told apart by what they launch. */
+const INDISTINCT = 0.002;
 /** Of equal answers, one that runs this much less of its own operators is the less likely source. */
 const COVERAGE_MARGIN = 0.12;
 /** Share of kernels on the same text from which two answers are one. */
@@ -94,8 +131,8 @@ export function answerClass(ranked: readonly Ranked[]): AnswerClass | undefined 
     }
     return known;
   };
-  const alike = ranked.filter((other) => other === first || (other.penalty - first.penalty < NEAR && sameShare(textsOf(first), textsOf(other)) >= SAME_TEXT));
-  const best = alike.reduce((a, b) => (b.coverage > a.coverage + 0.02 && b.penalty <= a.penalty + 0.0005 ? b : a));
+  const alike = ranked.filter((other) => other === first || (other.penalty - first.penalty < NEAR && sameShare(textsOf(first), textsOf(other)) >= SAME_TEXT) || (other.penalty - first.penalty < INDISTINCT && Math.abs(other.residual - first.residual) < INDISTINCT));
+  const best = alike.reduce((a, b) => (b.penalty <= a.penalty + 0.0005 && (b.residual < a.residual - 0.0005 || (b.residual < a.residual + 0.0005 && b.coverage > a.coverage + 0.02)) ? b : a));
   const equals = alike.filter((other) => other !== best && other.coverage >= best.coverage - COVERAGE_MARGIN && !leadsTo(other, best));
   // A head that others leave out, or a part of an equal model, is no other answer.
   const next = ranked.find((other) => !alike.includes(other) && !alike.some((entry) => leadsTo(other, entry)) && sameShare(textsOf(best), textsOf(other)) < SAME_TEXT);

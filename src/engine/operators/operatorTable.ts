@@ -53,7 +53,7 @@ export const OPERATORS: readonly OperatorRow[] = [
   { op: 'logSoftmaxBackward', type: /^LogSoftmaxGrad$/, cuda: /LogSoftMaxBackwardEpilogue|log_softmax_warp_backward|softmax_warp_backward<[^>]*, true/ },
   { op: 'logSoftmax', type: /^LogSoftmaxV2$/, cuda: /LogSoftMaxForwardEpilogue|softmax_warp_forward<[^>]*, true, false/ },
   { op: 'softmaxBackward', type: /^SoftmaxGrad\w*$/, cuda: /softmax_warp_backward|cunn_SoftMaxBackward/ },
-  { op: 'softmax', type: /^SoftmaxV2$|^ScaledMaskedSoftmax\w*$/, cuda: /softmax_warp_forward|cunn_SoftMaxForward/ },
+  { op: 'softmax', type: /^(SoftmaxV2|SafeSoftmax)$|^ScaledMaskedSoftmax\w*$/, cuda: /softmax_warp_forward|cunn_SoftMaxForward/ },
 
   // Normalisation with a kernel of its own.
   { op: 'layerNormBackward', type: /^(LayerNorm(Grad|XBackprop|BetaGammaBackprop)\w*)$/, cuda: /layer_norm_grad_input|GammaBetaBackward|cuComputePartGradGammaBeta|cuComputeGradGammaBeta/ },

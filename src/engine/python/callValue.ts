@@ -286,6 +286,10 @@ function libraryModule(lowering: Lowering, callee: Value & { kind: 'libraryObjec
   if (known === undefined) {
     return opaque(lowering, `module ${name}`, args, span);
   }
+  const asFunction = known.op === 'crossEntropy' ? LIBRARY_CALLS.get('cross_entropy') : undefined;
+  if (asFunction !== undefined) {
+    return libraryCall(lowering, asFunction, 'cross_entropy', args, span, false);
+  }
   const input = args.positional[0] ?? [...args.keywords.values()][0];
   if (known.op === undefined) {
     return input ?? UNKNOWN;

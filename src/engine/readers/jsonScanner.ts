@@ -111,6 +111,59 @@ export function skipNested(bytes: Uint8Array, position: number, end: number, lit
   }
 }
 
+/** Keys of an object as `skipArguments` met them; `count` beyond the arrays' length means that some are not listed. */
+export class KeyRanges {
+  count = 0;
+  readonly start = new Int32Array(64);
+  readonly end = new Int32Array(64);
+}
+
+/**
+ * `skipNested` for an object whose keys will be asked for: notes where the strings of its first level lie that may be keys
+ * (a colon or a blank follows), so that the second pass need not walk through all values again.
+ */
+export function skipArguments(bytes: Uint8Array, position: number, end: number, literal: boolean, keys: KeyRanges): number {
+  let p = position;
+  let depth = 0;
+  let count = 0;
+  for (;;) {
+    const kind = CLASS[bytes[p++]];
+    if (kind === PLAIN) {
+      continue;
+    }
+    if (kind === STRING) {
+      const start = p;
+      let byte = bytes[p++];
+      while (byte !== QUOTE) {
+        if (byte === BACKSLASH && !literal) {
+          p++;
+        }
+        byte = bytes[p++];
+      }
+      byte = bytes[p];
+      if (AFTER_STRING[byte] === 0 || p > end) {
+        return p >= end ? INCOMPLETE : BROKEN;
+      }
+      if (depth === 1 && byte !== COMMA && byte !== CLOSE_BRACE) {
+        if (count < 64) {
+          keys.start[count] = start;
+          keys.end[count] = p - 1;
+        }
+        count++;
+      }
+    } else if (kind === OPEN) {
+      depth++;
+    } else if (kind === CLOSE) {
+      if (--depth === 0) {
+        keys.count = count;
+        return p;
+      }
+    } else {
+      seen.nonFinite = true;
+    }
+  }
+}
+
 /** A number or bare word from `position`; returns the position of the byte that ends it. */
 export function skipScalar(bytes: Uint8Array, position: number, end: number): number {
   let p = position;

@@ -161,10 +161,7 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
   const noUsableTime = { kernels: dropUnbelievable(deviceStart, deviceDuration, range, zero), others: dropUnbelievable(hostStart, hostDuration, range, zero) };
   const deviceOrder = rowOrder(orderByStart(deviceStart));
   const hostOrder = rowOrder(orderByStart(hostStart, hostDuration));
-  deviceOrder?.apply(deviceStart);
-  deviceOrder?.apply(deviceDuration);
-  hostOrder?.apply(hostStart);
-  hostOrder?.apply(hostDuration);
+  const inOrder = (column: Float64Array, order: RowOrder | undefined): Float64Array => order?.apply(column) ?? column;
   const devices = device.count;
   const hasStacks = host.optional.stack !== undefined;
   const hasShapes = host.optional.shapes !== undefined;
@@ -172,7 +169,7 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
   return {
     noUsableTime, hasStacks,
     device: {
-      count: devices, startNs: deviceStart, durationNs: deviceDuration,
+      count: devices, startNs: inOrder(deviceStart, deviceOrder), durationNs: inOrder(deviceDuration, deviceOrder),
       name: device.take('name', deviceOrder), stream: device.take('stream', deviceOrder), kind: device.take('kind', deviceOrder),
       detailAt: device.take('detailAt', deviceOrder), detailLength: device.take('detailLength', deviceOrder),
       type: new Uint32Array(devices), core: new Uint16Array(devices), shapes: new Uint32Array(devices), dtypes: new Uint32Array(devices),
@@ -181,7 +178,7 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
     },
     deviceCorrelation: device.take('correlation', deviceOrder), deviceExternalId: device.take('externalId', deviceOrder),
     host: {
-      count: host.count, startNs: hostStart, durationNs: hostDuration,
+      count: host.count, startNs: inOrder(hostStart, hostOrder), durationNs: inOrder(hostDuration, hostOrder),
       name: host.take('name', hostOrder), kind: host.take('kind', hostOrder), thread: host.take('thread', hostOrder),
       detailAt: host.take('detailAt', hostOrder), detailLength: host.take('detailLength', hostOrder),
       sequence: host.take('sequence', hostOrder), forwardThread: host.take('forwardThread', hostOrder), forward: EMPTY, stack: host.take('stack', hostOrder),

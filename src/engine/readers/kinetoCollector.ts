@@ -130,7 +130,7 @@ export class KinetoCollector implements TraceVisitor {
   private addDevice(event: TraceEvent, category: Category, name: number, start: number, duration: number): void {
     const { bytes } = event;
     const found = this.deviceArguments;
-    found.read(bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+    found.readEvent(event);
     const row = this.device.add();
     const columns = this.device.columns;
     columns.startNs[row] = start;
@@ -174,7 +174,7 @@ export class KinetoCollector implements TraceVisitor {
         break;
       case Category.Runtime: {
         const found = this.runtimeArguments;
-        found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+        found.readEvent(event);
         if (found.start[0] >= 0) {
           (this.host.optional.link ?? this.host.sparseColumn('link'))[row] = this.correlations.keyOf(event.bytes, found.start[0], found.end[0]) + 1;
         }
@@ -182,7 +182,7 @@ export class KinetoCollector implements TraceVisitor {
       }
       case Category.Python: {
         const found = this.pythonArguments;
-        found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+        found.readEvent(event);
         if (found.start[0] >= 0) {
           (this.host.optional.pythonId ?? this.host.sparseColumn('pythonId'))[row] = smallInteger(event.bytes, found.start[0], found.end[0]) + 1;
         }
@@ -200,7 +200,7 @@ export class KinetoCollector implements TraceVisitor {
   private operatorDetails(event: TraceEvent, row: number): void {
     const { host, operatorArguments: found } = this;
     const { bytes } = event;
-    found.read(bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+    found.readEvent(event);
     if (found.start[0] >= 0) {
       (host.optional.link ?? host.sparseColumn('link'))[row] = this.correlations.keyOf(bytes, found.start[0], found.end[0]) + 1;
     }
@@ -268,7 +268,7 @@ export class KinetoCollector implements TraceVisitor {
       return;
     }
     const found = this.nameArguments;
-    found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+    found.readEvent(event);
     if (found.start[0] < 0) {
       return;
     }

@@ -24,7 +24,7 @@ export class KinetoMemory {
 
   /** False when the instant carries no totals (2021 files hold single allocations only). */
   add(event: TraceEvent, timeNs: number): boolean {
-    this.found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+    this.found.readEvent(event);
     const [allocated, reserved, type, id] = [0, 1, 2, 3].map(slot =>
       (this.found.start[slot] < 0 ? NaN : parseInteger(event.bytes, this.found.start[slot], this.found.end[slot])));
     if (Number.isNaN(allocated) || !Number.isFinite(timeNs)) {

@@ -4,10 +4,11 @@
  *
  *     const keys = new ArgumentKeys(['correlation', 'stream']);
  *     const found = new FoundArguments(keys);
- *     found.read(e.bytes, e.argsStart, e.argsEnd, e.literalBackslashes);
+ *     found.readEvent(e);
  *     if (found.start[1] >= 0) … bytes [found.start[1], found.end[1]) hold the stream, without quotes …
  */
-import { BACKSLASH, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, skipNested, skipScalar, skipString } from './jsonScanner';
+import { BACKSLASH, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, isSpace, skipNested, skipScalar, skipString, skipValue } from './jsonScanner';
+import type { TraceEvent } from './traceEvent';
 
 interface Wanted {
   readonly bytes: Uint8Array;
@@ -43,6 +44,59 @@ export class FoundArguments {
   constructor(private readonly keys: ArgumentKeys) {
     this.start = new Int32Array(keys.slots);
     this.end = new Int32Array(keys.slots);
+  }
+
+  /** The arguments of an event as the scanner hands it over: goes by the keys it has noted. */
+  readEvent(event: TraceEvent): void {
+    const { bytes, argsStart, argsEnd, argumentKeys: keys, literalBackslashes: literal } = event;
+    if (keys.count > keys.start.length) {
+      this.read(bytes, argsStart, argsEnd, literal);
+      return;
+    }
+    const { byLength, slots } = this.keys;
+    const { start, end } = this;
+    for (let slot = 0; slot < slots; slot++) {
+      start[slot] = -1;
+    }
+    if (argsStart < 0) {
+      return;
+    }
+    let missing = slots;
+    for (let k = 0; k < keys.count; k++) {
+      const key = keys.start[k];
+      const length = keys.end[k] - key;
+      const candidates = length < byLength.length ? byLength[length] : undefined;
+      const slot = candidates === undefined ? -1 : matchingSlot(bytes, key, candidates);
+      if (slot < 0) {
+        continue;
+      }
+      let p = keys.end[k] + 1;
+      while (isSpace(bytes[p])) {
+        p++;
+      }
+      if (bytes[p] !== COLON) {
+        // A value that stands before a blank.
+        continue;
+      }
+      p++;
+      while (isSpace(bytes[p])) {
+        p++;
+      }
+      const isString = bytes[p] === QUOTE;
+      const from = isString ? p + 1 : p;
+      const after = skipValue(bytes, p, argsEnd, literal);
+      if (after < 0) {
+        return;
+      }
+      if (start[slot] < 0) {
+        missing--;
+      }
+      start[slot] = bytes[p] === 0x6e && after - p === 4 ? -1 : from;
+      end[slot] = isString ? after - 1 : after;
+      if (missing === 0) {
+        return;
+      }
+    }
   }
 
   /** `[argsStart, argsEnd)` includes the braces; a range of -1 (no args) finds nothing. */
@@ -114,13 +168,15 @@ export class FoundArguments {
 }
 
 function matchingSlot(bytes: Uint8Array, key: number, candidates: readonly Wanted[]): number {
-  for (const { bytes: name, slot } of candidates) {
+  for (let c = 0; c < candidates.length; c++) {
+    const name = candidates[c].bytes;
+    const { length } = name;
     let i = 0;
-    while (i < name.length && bytes[key + i] === name[i]) {
+    while (i < length && bytes[key + i] === name[i]) {
       i++;
     }
-    if (i === name.length) {
-      return slot;
+    if (i === length) {
+      return candidates[c].slot;
     }
   }
   return -1;

@@ -1,4 +1,5 @@
 /** What `TraceScanner` hands to a visitor, and what it says at the end. */
+import { KeyRanges } from './jsonScanner';
 
 /** One event, as ranges into `bytes`; reused for every event. */
 export class TraceEvent {
@@ -31,6 +32,8 @@ export class TraceEvent {
   /** Includes the braces. */
   argsStart = -1;
   argsEnd = -1;
+  /** Where the keys of `args` lie, for `FoundArguments.readEvent`. */
+  readonly argumentKeys = new KeyRanges();
   /** The record only made sense with backslashes taken literally. */
   literalBackslashes = false;
 }

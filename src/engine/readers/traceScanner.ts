@@ -29,7 +29,7 @@ import { TraceEvent, type ScanOutcome, type ScannerOptions, type TraceVisitor } 
 import { checkCancelled } from './reader';
 import {
   BACKSLASH, BROKEN, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, INCOMPLETE, OPEN_BRACE, OPEN_BRACKET, QUOTE, SENTINELS, StreamingSkip, checkNested, isSpace,
-  seen, skipNested, skipScalar, skipString, skipValue,
+  seen, skipArguments, skipNested, skipScalar, skipString, skipValue,
 } from './jsonScanner';
 import { findEndOfEvents, findRecordStart } from './traceResync';
 
@@ -482,7 +482,7 @@ export class TraceScanner {
         p = skipString(bytes, from, end, literal);
         to = p - 1;
       } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-        p = skipNested(bytes, from, end, literal);
+        p = field === Field.Arguments ? skipArguments(bytes, from, end, literal, event.argumentKeys) : skipNested(bytes, from, end, literal);
         to = p;
       } else {
         p = skipScalar(bytes, from, end);

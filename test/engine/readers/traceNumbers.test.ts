@@ -98,13 +98,14 @@ describe('Order of events', () => {
     }), { numRuns: 2000 });
   });
 
-  it('is applied in place to columns of every width', () => {
+  it('is applied, in place or through a copy, to columns of every width', () => {
     fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 80 }), values => {
       const order = Uint32Array.from(values, (_, i) => i).sort((a, b) => values[a] - values[b] || a - b);
       for (const type of [Float64Array, Int32Array, Uint16Array, Uint8Array]) {
-        const column = new type(values);
-        new RowOrder(order).apply(column);
-        assert.deepEqual([...column], [...order].map(row => values[row]));
+        for (const copiedRows of [0, 1000]) {
+          const sorted = new RowOrder(order, copiedRows).apply(new type(values));
+          assert.deepEqual([...sorted], [...order].map(row => values[row]));
+        }
       }
     }), { numRuns: 500 });
   });

@@ -278,16 +278,24 @@ describe('FoundArguments', () => {
     fc.assert(fc.property(fc.dictionary(key, fc.oneof(fc.integer(), fc.string(), fc.constant(null), fc.array(fc.integer()), fc.dictionary(key, fc.integer()))), fc.boolean(), (args, spaced) => {
       const text = JSON.stringify(args, null, spaced ? 1 : 0);
       const bytes = encode(`${text} `);
-      found.read(bytes, 0, bytes.length - 1);
-      wanted.forEach((name, slot) => {
-        const value = args[name];
+      const check = (window: Uint8Array, truth: Readonly<Record<string, unknown>>): void => wanted.forEach((name, slot) => {
+        const value = truth[name];
         if (value === undefined || value === null) {
           assert.equal(found.start[slot], -1);
         } else {
-          const raw = new TextDecoder().decode(bytes.subarray(found.start[slot], found.end[slot]));
+          const raw = new TextDecoder().decode(window.subarray(found.start[slot], found.end[slot]));
           assert.deepEqual(typeof value === 'string' ? JSON.parse(`"${raw}"`) : JSON.parse(raw), JSON.parse(JSON.stringify(value)));
         }
       });
+      found.read(bytes, 0, bytes.length - 1);
+      check(bytes, args);
+      const spread = text.replaceAll('":', '" : ');
+      const scanner = new TraceScanner({ event: e => {
+        found.readEvent(e);
+        check(e.bytes, JSON.parse(spread) as Record<string, unknown>);
+      } });
+      scanner.push(encode(`[{"ph":"X","args" : ${spread} }]`));
+      assert.equal(scanner.finish().events, 1);
     }), { numRuns: 1000 });
   });
 });

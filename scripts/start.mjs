@@ -42,7 +42,7 @@ function target() {
     runNode(['dist/cli.js', 'sample', sample]);
     fs.writeFileSync(stamp, version);
   }
-  return { workspace: path.join(sample, 'workspace'), profiles: ['baseline', 'optimized'].map(name => path.join(sample, name)) };
+  return { workspace: path.join(sample, 'workspace'), profiles: [...['baseline', 'optimized'].map(name => path.join(sample, name)), path.join(sample, 'workspace/q35_npu_old.py')] };
 }
 
 /** A new build may write another sample. */

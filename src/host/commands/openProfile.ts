@@ -64,16 +64,14 @@ export function pathOf(argument: unknown): string | undefined {
   return typeof argument === 'string' ? argument : undefined;
 }
 
-/** Profiles named in `fuselens.openOnStart`: the first is shown, the others are listed. */
+/** Profiles named in `fuselens.openOnStart`: the first is shown, the others are listed; Python files are shown beside. */
 export async function openOnStart(context: CommandContext): Promise<void> {
   const paths = vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('openOnStart', []);
-  for (const other of paths.slice(1)) {
-    context.store.add(other);
-  }
-  const [first] = paths;
+  const [first, ...others] = paths.filter((entry) => !isSource(entry));
   if (first === undefined) {
     return;
   }
+  others.forEach((other) => context.store.add(other));
   const profile = context.store.add(first);
   // The window comes back with the tabs it had; what is there already is not opened over again.
   if (context.tabs.sleeping(profile, 'overview') === undefined) {
@@ -81,4 +79,9 @@ export async function openOnStart(context: CommandContext): Promise<void> {
   } else {
     context.store.setActive(profile);
   }
+  for (const source of paths.filter(isSource)) {
+    await vscode.window.showTextDocument(vscode.Uri.file(source), { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: false }).then(undefined, () => undefined);
+  }
 }
+
+const isSource = (file: string): boolean => file.endsWith('.py');

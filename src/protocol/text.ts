@@ -11,6 +11,7 @@ import { cliMessages } from './messages/cli';
 import { databaseMessages } from './messages/databases';
 import { familyMessages } from './messages/families';
 import { fingerprintMessages } from './messages/fingerprints';
+import { fuseMessages } from './messages/fuse';
 import { figureMessages } from './messages/figures';
 import { kinetoMessages } from './messages/kineto';
 import { openMessages } from './messages/open';
@@ -22,7 +23,7 @@ import { viewMessages } from './messages/views';
 /** All tables by area; a test proves that no code stands in two of them. */
 export const MESSAGE_AREAS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   figures: figureMessages, families: familyMessages, report: reportMessages, open: openMessages, kineto: kinetoMessages, ascend: ascendMessages,
-  databases: databaseMessages, timeline: timelineMessages, views: viewMessages, sample: sampleMessages, cli: cliMessages, fingerprints: fingerprintMessages,
+  databases: databaseMessages, timeline: timelineMessages, views: viewMessages, sample: sampleMessages, cli: cliMessages, fingerprints: fingerprintMessages, fuse: fuseMessages,
 };
 
 /** Code → English template. */

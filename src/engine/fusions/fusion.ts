@@ -27,6 +27,56 @@ export interface Fusion {
    * chain repeated: it counts only in numbers.
    */
   readonly minimumPerStep?: number;
+  /** What to write instead, per backend; a backend that is missing has advice only (`fuse.remedy.<id>`). */
+  readonly replacements?: Partial<Readonly<Record<FuseBackend, Replacement>>>;
+  /** Forms that look like this one and must not be replaced, each with the reason. */
+  readonly nearMisses?: readonly NearMiss[];
+}
+
+export const FUSE_BACKENDS = ['ascend', 'cuda', 'torch'] as const;
+export type FuseBackend = (typeof FUSE_BACKENDS)[number];
+
+export interface NearMiss extends EagerForm {
+  /** `fuse.reason.<reason>`. */
+  readonly reason: string;
+}
+
+/** A match as a replacement sees it: its roles as Python text that may stand where the result is computed. */
+export interface BoundForm {
+  /** Name of the eager form that matched. */
+  readonly form: string;
+  /** Text of a role. */
+  readonly text: (role: string) => string;
+  /** The number that the form adds (`eps`), as Python text. */
+  readonly eps: () => string;
+  /** `F`, or whatever names `torch.nn.functional` in the file. */
+  readonly functional: string;
+  /** The form converts x to fp32 and nothing rounds its result inside the form. */
+  readonly fp32Result: boolean;
+  /** A cast that follows the replaced expression in the source rounds the result. */
+  readonly roundedAfter: boolean;
+  /** The form reads the halves of one tensor (role `whole`): which of them goes through the activation. */
+  readonly gateHalf: 0 | 1 | undefined;
+  /** Text of a role under a transposition of its last two dimensions. */
+  readonly untransposed: (role: string) => string;
+  /** `approximate` of the GELU in the form. */
+  readonly mode: string | undefined;
+  /** Source text of what the form's operators of one kind read: the slice under a negation. */
+  readonly sources: (op: string) => readonly string[];
+}
+
+/** What a template answers: Python text, or why it has none for this match (`fuse.reason.<reason>`). */
+export type Written = { readonly python: string } | { readonly reason: string };
+
+/** A fused form for one backend. Only forms whose gradient is defined are listed: the edit goes into training code. */
+export interface Replacement {
+  readonly write: (bound: BoundForm) => Written;
+  /** The module the text needs besides torch. */
+  readonly module?: 'torch_npu';
+  /** What is promised of the numbers: `fuse.promise.<promise>`. */
+  readonly promise: 'exact' | 'rounding' | 'fp32Inside';
+  /** Oldest versions that have the operator, for people. */
+  readonly requires: string;
 }
 
 /** Where forms are lowered: the imports every snippet may use. */

@@ -1,4 +1,18 @@
-import type { Fusion } from './fusion';
+import type { BoundForm, Fusion, Replacement } from './fusion';
+import { operand, python } from './write';
+
+const mode = (bound: BoundForm): string => (bound.form === 'erf' ? 'none' : 'tanh');
+
+const torch: Replacement = {
+  write: (bound) => (bound.form === 'sigmoid approximation' ? { reason: 'no-operator' } : python(`${bound.functional}.gelu(${operand(bound, 'x')}${bound.form === 'erf' ? '' : ", approximate='tanh'"})`)),
+  promise: 'fp32Inside', requires: 'torch 1.12',
+};
+
+/** The native GELU on NPU takes tanh whatever it is told, so the mode goes to the operator that heeds it. */
+const ascend: Replacement = {
+  write: (bound) => python(bound.form === 'sigmoid approximation' ? `torch_npu.npu_fast_gelu(${operand(bound, 'x')})` : `torch_npu.npu_gelu(${operand(bound, 'x')}, approximate='${mode(bound)}')`),
+  module: 'torch_npu', promise: 'fp32Inside', requires: 'torch_npu 2.1',
+};
 
 /** GELU spelled out, by tanh or by erf. */
 export const geluByHand: Fusion = {
@@ -9,4 +23,5 @@ export const geluByHand: Fusion = {
     { name: 'erf', python: 'def eager(x):\n    return x * 0.5 * (1.0 + torch.erf(x / 1.4142135623))\n' },
     { name: 'sigmoid approximation', python: 'def eager(x):\n    return x * torch.sigmoid(1.702 * x)\n' },
   ],
+  replacements: { torch, cuda: torch, ascend },
 };

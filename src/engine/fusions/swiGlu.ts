@@ -1,4 +1,19 @@
-import type { Fusion } from './fusion';
+import type { Fusion, Replacement } from './fusion';
+import { python } from './write';
+
+/** Reads gate and up as the halves of one tensor, the gate first; of two tensors it would need a concatenation first. */
+const ascend: Replacement = {
+  write(bound) {
+    if (bound.gateHalf === undefined) {
+      return { reason: 'needs-cat' };
+    }
+    if (bound.fp32Result) {
+      return { reason: 'result-in-fp32' };
+    }
+    return bound.gateHalf === 0 ? python(`torch_npu.npu_swiglu(${bound.text('whole')}, dim=-1)`) : { reason: 'halves-swapped' };
+  },
+  module: 'torch_npu', promise: 'rounding', requires: 'torch_npu 2.1',
+};
 
 /** SwiGLU: silu(gate) · up. The two products before it may be one (w13) or two. */
 export const swiGlu: Fusion = {
@@ -10,4 +25,5 @@ export const swiGlu: Fusion = {
     { name: 'sigmoid spelled out', python: 'def eager(x, weight):\n    gate, up = F.linear(x, weight).chunk(2, dim=-1)\n    return gate * torch.sigmoid(gate) * up\n' },
     { name: 'activation and product', python: 'def eager(gate, up):\n    return F.silu(gate) * up\n' },
   ],
+  replacements: { ascend },
 };

@@ -4,6 +4,7 @@ export const cliMessages: Readonly<Record<string, string>> = {
 
   fuselens analyze PATH    figures of a profile: tables, --json, --md, --html FILE, --sarif FILE
   fuselens export PATH     a plain trace for Perfetto: --perfetto FILE
+  fuselens fuse FILE|DIR   swap in fused operators: --list, --diff, --write
   fuselens sample DIR      write the synthetic sample profile and its source
 
   fuselens COMMAND --help  the options of a command
@@ -62,6 +63,7 @@ DIR/optimized, and DIR/workspace with the model's source.
   'cli.failure.nothing-readable': '{file}: nothing in it could be read.',
   'cli.failure.sentence': '{sentence}',
   'cli.failure.write': '{file} could not be written ({reason}).',
+  'cli.failure.overwrites-profile': '{file} belongs to the profile that is read: write to another file.',
   'cli.failure.not-empty': '{folder} is not empty: choose a new folder, so that nothing of yours is overwritten.',
   'cli.progress.reading': 'Reading {file}{share} ({megabytes} MB, {rate} MB/s)',
   'cli.export.done': 'Wrote {count} {count#event#events} to {file}; open it at ui.perfetto.dev.',

@@ -1,0 +1,56 @@
+import type { FusionMatch } from '../fusions/matchGraph';
+import type { Statement } from '../python/ast';
+import { decoratorName } from '../python/scopes';
+import type { FunctionTrace } from './functionTrace';
+import type { MatchFacts } from './matchFacts';
+import { sitesOf } from './matchFacts';
+
+/** Reductions whose dimension must be read from the source: `mean(dim)` may be any. */
+const REDUCTIONS: ReadonlySet<string> = new Set(['mean', 'sum', 'softmax']);
+
+/**
+ * What forbids an edit whatever the fusion is: `fuse.reason.<answer>`, undefined when nothing does. Only what is read from
+ * the source counts; a file that mentions DTensor or an operator-naming checkpoint policy is taken at its word.
+ */
+export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, inWorkspace: boolean): string | undefined {
+  const { scope, graph, owner, definition } = trace;
+  const { nodes } = graph;
+  const members = match.nodes.map((node) => nodes[node]);
+  const body = scope.text.slice(definition.start, definition.end);
+  const checks: readonly (readonly [string, () => boolean])[] = [
+    ['outside-workspace', () => !inWorkspace],
+    ['notebook', () => scope.file.endsWith('.ipynb')],
+    ['compiled', () => isCompiled(trace)],
+    ['autocast', () => members.some((node) => /autocast/.test(node.attributes.context ?? ''))],
+    ['in-place', () => members.some((node) => node.attributes.inPlace === true)],
+    ['hooks', () => /\.(register_hook|retain_grad|register_multi_grad_hook)\(/.test(body) || /\bregister_(forward|full_backward)(_pre)?_hook\(/.test(scope.text)],
+    ['dtensor', () => /\b(DTensor|distribute_tensor|parallelize_module|to_local\(|from_local\()/.test(scope.text)],
+    ['checkpoint-policy', () => /\b(CheckpointPolicy|create_selective_checkpoint_contexts)\b/.test(scope.text)],
+    ['overridden', () => overridden(trace, match)],
+    ['shared', () => match.shared.some((node) => nodes[node].op !== 'cast' && nodes[node].op !== 'view' && node !== facts.inner.id)],
+    ['no-keepdim', () => members.some((node) => (node.op === 'mean' || node.op === 'sum') && node.attributes.keepdim !== true)],
+    ['dimension-unknown', () => members.some((node) => REDUCTIONS.has(node.op) && node.attributes.dims?.join() !== '-1')],
+    ['cast-unknown', () => facts.unknownCast],
+    ['control-flow', () => sitesOf(graph, facts.own).some((place) => place.file !== scope.file)],
+  ];
+  return owner === undefined && definition.body.length === 0 ? 'control-flow' : checks.find(([, applies]) => applies())?.[0];
+}
+
+/** Decorated by `torch.compile` or `torch.jit`, or handed to them somewhere in the file. */
+function isCompiled({ scope, owner, definition }: FunctionTrace): boolean {
+  const decorated = [...definition.decorators, ...(owner?.decorators ?? [])].map((decorator) => decoratorName(decorator) ?? '');
+  const text = [...definition.decorators, ...(owner?.decorators ?? [])].map((decorator) => scope.text.slice(decorator.start, decorator.end));
+  const names = [definition.name === 'forward' ? undefined : definition.name, owner?.name].filter((name): name is string => name !== undefined);
+  return decorated.some((name) => /(^|\.)(compile|script|script_method|script_if_tracing)$/.test(name)) || text.some((decorator) => /\b(torch\.compile|jit\.script|compile_wrapper|jit_fuser)\b/.test(decorator))
+    || names.some((name) => new RegExp(`torch\\.(compile|jit\\.script)\\(\\s*(self\\.)?${name}\\b`).test(scope.text));
+}
+
+/** A helper method of the form that a subclass in the file has of its own: the edit would pass by it. */
+function overridden({ graph, owner, scope }: FunctionTrace, match: FusionMatch): boolean {
+  const helpers = new Set(match.nodes.map((node) => graph.nodes[node].call).filter((call) => call >= 0).map((call) => graph.calls[call].callee.split('.').at(-1)));
+  if (owner === undefined || helpers.size === 0) {
+    return false;
+  }
+  return [...scope.names.values()].some((top) => top.kind === 'class' && top.definition.bases.some(({ value }) => scope.text.slice(value.start, value.end).split('.').at(-1) === owner.name)
+    && top.definition.body.some((statement: Statement) => statement.kind === 'function' && helpers.has(statement.name)));
+}

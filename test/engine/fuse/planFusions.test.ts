@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import type { Parser } from 'web-tree-sitter';
+import { FUSIONS } from '../../../src/engine/fusions';
+import type { FuseBackend } from '../../../src/engine/fusions/fusion';
+import { applyEdits, mergedEdits, type FusePlan } from '../../../src/engine/fuse/plan';
+import { planFusions } from '../../../src/engine/fuse/planFusions';
+import { parsePython } from '../../../src/engine/python/parsePython';
+import { moduleScope, ModuleSet } from '../../../src/engine/python/program';
+import { WORKSPACE_FILES } from '../../../src/engine/sample/workspace/files';
+import { MESSAGES } from '../../../src/protocol/text';
+import { testParser } from '../pythonParser';
+import { HEADER, SPELLINGS } from './spellings';
+
+describe('planning fusions', () => {
+  let parser: Parser;
+  before(async () => { parser = await testParser(); });
+
+  const plan = (text: string, backend: FuseBackend = 'torch', file = '/work/model.py'): readonly FusePlan[] => {
+    const scope = moduleScope(file, 'model', text, parsePython(parser, text));
+    return planFusions(scope, new ModuleSet([scope]), backend, parser);
+  };
+  const fuse = (text: string, backend: FuseBackend = 'torch'): string => applyEdits(text, mergedEdits(plan(text, backend)).edits);
+  const reasons = (text: string, backend: FuseBackend = 'torch'): readonly string[] => plan(text, backend).map((one) => `${one.fusion.id} ${one.reason ?? one.status}`);
+
+  const SHOULD: Readonly<Record<string, string>> = { 'swiglu torch': 'advice', 'swiglu cuda': 'advice', 'geglu torch': 'advice', 'geglu cuda': 'advice', 'rope torch': 'advice', 'rope cuda': 'advice', 'l2-norm ascend': 'advice', 'attention ascend': 'advice' };
+  for (const backend of ['torch', 'cuda', 'ascend'] as const) {
+    for (const { name, fusion, python } of SPELLINGS) {
+      it(`${backend}: ${fusion}, ${name}`, () => {
+        const text = HEADER + python;
+        const plans = plan(text, backend).filter((one) => one.fusion.id === fusion);
+        assert.equal(plans.length, 1, JSON.stringify(plan(text, backend).map((one) => [one.fusion.id, one.status, one.reason])));
+        assert.equal(plans[0].status, SHOULD[`${fusion} ${backend}`] ?? 'fixable', plans[0].reason);
+        const edited = fuse(text, backend);
+        assert.equal(parsePython(parser, edited).errors.length, 0, edited);
+        assert.equal(fuse(edited, backend), edited, 'fusing twice changes nothing');
+      });
+    }
+  }
+
+  it('takes out what only the form used, and leaves comments and the rest byte for byte', () => {
+    const [first] = SPELLINGS;
+    const edited = fuse(HEADER + first.python);
+    assert.equal(edited, HEADER + first.python.replace(/ {8}input_dtype[\s\S]*$/, '        return F.rms_norm(hidden_states, hidden_states.shape[-1:], self.weight, self.eps)\n'));
+  });
+
+  it('keeps a name that something else still reads', () => {
+    const text = `${HEADER}def case(x, w):\n    dtype = x.dtype\n    h = x.float()\n    y = w * (h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)).to(dtype)\n    print(dtype)\n    return y + h.to(dtype)\n`;
+    assert.equal(fuse(text), text.replace(/y = .*\n/, 'y = F.rms_norm(x, x.shape[-1:], w, 1e-6)\n'));
+  });
+
+  it('keeps CRLF line ends and tabs', () => {
+    const text = (HEADER + 'class Case(nn.Module):\n\tdef forward(self, x, w):\n\t\th = x.float()\n\t\th = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)\n\t\treturn w * h.to(x.dtype)  # kept\n').replaceAll('\n', '\r\n');
+    assert.equal(fuse(text, 'ascend'), text.replace('from torch import nn\r\n', 'from torch import nn\r\nimport torch_npu\r\n').replace(/\t\th = [\s\S]*return [^#]*/, '\t\treturn torch_npu.npu_rms_norm(x, w, 1e-6)[0]  '));
+  });
+
+  it('guards the import and the call where the file also runs elsewhere', () => {
+    const text = `${HEADER}DEVICE = "cuda"\n\n\ndef case(x, w):\n    h = x.float()\n    return w * (h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)).to(x.dtype)\n`;
+    const edited = fuse(text, 'ascend');
+    assert.match(edited, /try:\n {4}import torch_npu\nexcept ImportError:\n {4}torch_npu = None\n/);
+    assert.match(edited, /return \(torch_npu\.npu_rms_norm\(x, w, 1e-6\)\[0\] if x\.device\.type == "npu" else F\.rms_norm\(x, x\.shape\[-1:\], w, 1e-6\)\)\n/);
+    assert.equal(fuse(edited, 'ascend'), edited);
+  });
+
+  it('puts one import for many forms', () => {
+    const text = HEADER + SPELLINGS.filter(({ python }) => python.startsWith('def case')).map(({ python }, i) => python.replace('def case', `def case${i}`)).join('\n\n');
+    assert.equal(fuse(text, 'ascend').split('import torch_npu').length, 2);
+  });
+
+  const body = (lines: string, head = ''): string => `${HEADER}${head}def case(x, w):\n${lines.split('\n').map((line) => `    ${line}`).join('\n')}\n`;
+  const NORM = 'h = x.float()\nh = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)\nreturn w * h.to(x.dtype)';
+  const REFUSED: readonly (readonly [name: string, reason: string, text: string])[] = [
+    ['another dimension', 'rms-norm other-dimension', body(NORM.replace('mean(-1', 'mean(1'))],
+    ['mean without square', 'rms-norm no-square', body(NORM.replace('h.pow(2).mean', 'h.mean'))],
+    ['no eps', 'rms-norm no-eps', body(NORM.replace(' + 1e-6', ''))],
+    ['a value between returned as well', 'rms-norm shared', body('h = x.float()\nvariance = h.pow(2).mean(-1, keepdim=True)\nreturn w * (h * torch.rsqrt(variance + 1e-6)).to(x.dtype), variance')],
+    ['changed in place', 'rms-norm in-place', body(NORM.replace('h = h * torch', 'h *= torch'))],
+    ['torch.compile', 'rms-norm compiled', body(NORM, '@torch.compile\n')],
+    ['torch.jit', 'rms-norm compiled', body(NORM, '@torch.jit.script\n')],
+    ['autocast', 'rms-norm autocast', body(`with torch.autocast("cuda"):\n${NORM.split('\n').map((line) => `    ${line}`).join('\n')}`)],
+    ['a hook on the tensor', 'rms-norm hooks', body(`x.register_hook(print)\n${NORM}`)],
+    ['DTensor', 'rms-norm dtensor', body(NORM, 'from torch.distributed.tensor import DTensor\n\n\n')],
+    ['no keepdim', 'rms-norm no-keepdim', body(NORM.replace(', keepdim=True', ''))],
+    ['a dimension nobody knows', 'rms-norm dimension-unknown', body(NORM.replace('mean(-1', 'mean(axis')).replace('def case(x, w)', 'def case(x, w, axis: int)')],
+  ];
+  for (const [name, reason, text] of REFUSED) {
+    it(`refuses ${name}`, () => {
+      assert.ok(reasons(text).includes(reason), reasons(text).join('; '));
+      assert.equal(plan(text).filter((one) => one.status === 'fixable' && one.fusion.id === reason.split(' ')[0]).length, 0);
+    });
+  }
+
+  it('fuses the norm alone where the gate is no SiLU, and where a scale follows', () => {
+    const text = body('h = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)\nreturn w * h * torch.sigmoid(gate)').replace('def case(x, w)', 'def case(x, w, gate)');
+    assert.match(fuse(text), /return F\.rms_norm\(x, x\.shape\[-1:\], w, 1e-6\) \* torch\.sigmoid\(gate\)\n/);
+  });
+
+  it('refuses a helper that a subclass has of its own', () => {
+    const helper = SPELLINGS.find(({ name }) => name === 'a helper method');
+    const text = `${HEADER}${helper?.python ?? ''}\n\nclass Other(Case):\n    def _norm(self, x):\n        return x\n`;
+    assert.ok(reasons(text).includes('rms-norm overridden'), reasons(text).join('; '));
+  });
+
+  it('never edits an installed package', () => {
+    const plans = plan(body(NORM), 'torch', '/usr/lib/python3/site-packages/models/model.py');
+    assert.deepEqual(plans.map(({ status, reason }) => [status, reason]), [['refused', 'outside-workspace']]);
+  });
+
+  it('says nothing about code without a form', () => {
+    assert.deepEqual(plan(body('return x @ w')), []);
+  });
+
+  it('has a sentence for every reason, remedy and promise', () => {
+    for (const fusion of FUSIONS) {
+      assert.ok(`fuse.remedy.${fusion.id}` in MESSAGES, fusion.id);
+      assert.ok((fusion.nearMisses ?? []).every(({ reason }) => `fuse.reason.${reason}` in MESSAGES));
+      assert.ok(Object.values(fusion.replacements ?? {}).every(({ promise }) => `fuse.promise.${promise}` in MESSAGES));
+    }
+    assert.ok(REFUSED.every(([, reason]) => `fuse.reason.${reason.split(' ')[1]}` in MESSAGES));
+  });
+
+  it('fuses the sample\'s norms on Ascend', () => {
+    const [, text] = WORKSPACE_FILES[0];
+    const fixable = plan(text, 'ascend').filter(({ status }) => status === 'fixable').map(({ fusion, startLine }) => `${fusion.id}:${startLine}`);
+    assert.ok(fixable.includes('gated-rms-norm:29'), fixable.join(' '));
+    assert.ok(fixable.some((one) => one.startsWith('zero-centred-rms-norm')), fixable.join(' '));
+  });
+});

@@ -118,10 +118,12 @@ export interface AnswerClass {
 }
 
 export function answerClass(ranked: readonly Ranked[]): AnswerClass | undefined {
-  const [first] = ranked;
-  if (first === undefined) {
+  const [lowest] = ranked;
+  if (lowest === undefined) {
     return undefined;
   }
+  // Light operators decide between those that explain the weighty ones equally well.
+  const first = ranked.filter((entry) => entry.penalty < lowest.penalty + INDISTINCT).reduce((a, b) => (b.penalty + b.residual < a.penalty + a.residual - 1e-6 ? b : a));
   const texts = new Map<Ranked, readonly string[]>();
   const textsOf = (entry: Ranked): readonly string[] => {
     let known = texts.get(entry);
@@ -132,11 +134,20 @@ export function answerClass(ranked: readonly Ranked[]): AnswerClass | undefined 
     return known;
   };
   const alike = ranked.filter((other) => other === first || (other.penalty - first.penalty < NEAR && sameShare(textsOf(first), textsOf(other)) >= SAME_TEXT) || (other.penalty - first.penalty < INDISTINCT && Math.abs(other.residual - first.residual) < INDISTINCT));
-  const best = alike.reduce((a, b) => (b.penalty <= a.penalty + 0.0005 && (b.residual < a.residual - 0.0005 || (b.residual < a.residual + 0.0005 && b.coverage > a.coverage + 0.02)) ? b : a));
+  const best = alike.reduce((a, b) => (isBetter(b, a) ? b : a));
   const equals = alike.filter((other) => other !== best && other.coverage >= best.coverage - COVERAGE_MARGIN && !leadsTo(other, best));
   // A head that others leave out, or a part of an equal model, is no other answer.
   const next = ranked.find((other) => !alike.includes(other) && !alike.some((entry) => leadsTo(other, entry)) && sameShare(textsOf(best), textsOf(other)) < SAME_TEXT);
   return { best, equals, nextPenalty: next?.penalty ?? 1 };
+}
+
+/** Of two that explain as much: in one file the head that leaves less over, in two the file that runs more of its own code. */
+function isBetter(a: Ranked, b: Ranked): boolean {
+  if (a.candidate.scope === b.candidate.scope) {
+    return a.penalty < b.penalty - 1e-6 || (a.penalty < b.penalty + 1e-6 && a.residual < b.residual - 1e-6);
+  }
+  const gap = a.residual - b.residual;
+  return a.penalty <= b.penalty + 0.0005 && (gap < -0.0005 || (gap < 0.0005 && a.coverage > b.coverage + 0.02));
 }
 
 /** One candidate calls the other: both lead to the same lines, and so do not compete. */

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Parser } from 'web-tree-sitter';
+import { lowerFunction } from '../../../src/engine/python/lowering';
+import type { OperatorGraph } from '../../../src/engine/python/operatorGraph';
+import { parsePython } from '../../../src/engine/python/parsePython';
+import { moduleScope, ModuleSet } from '../../../src/engine/python/program';
+import { indexSources, notebookText } from '../../../src/engine/python/sourceIndex';
+import { nodeFilePort } from '../../../src/node/filePort';
+import { pythonParser } from '../attribution/parser';
+
+const HEAD = 'import torch\nimport torch.nn.functional as F\n';
+
+describe('Python as it lies on disk', () => {
+  let parser: Parser;
+  let folder: string;
+
+  before(async () => {
+    parser = await pythonParser();
+    folder = await mkdtemp(path.join(os.tmpdir(), 'fuselens-sources-'));
+  });
+
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const lower = (text: string, name = 'f'): OperatorGraph => {
+    const scope = moduleScope('m.py', 'm', text, parsePython(parser, text));
+    const top = scope.names.get(name);
+    assert.ok(top?.kind === 'function');
+    return lowerFunction(new ModuleSet([scope]), scope, top.definition);
+  };
+  const ops = (graph: OperatorGraph): readonly string[] => graph.nodes.map((node) => node.op).filter((op) => !['input', 'parameter', 'view', 'phi', 'shape'].includes(op));
+
+  const TEXTS: readonly (readonly [string, string, readonly string[]])[] = [
+    ['tabs', `${HEAD}def f(x):\n\tif x is not None:\n\t\tx = x.exp()\n\treturn x.cos()\n`, ['exp', 'cos']],
+    ['CRLF', `${HEAD}def f(x):\n    x = x.exp()\n    return x.cos()\n`.replaceAll('\n', '\r\n'), ['exp', 'cos']],
+    ['a byte order mark', `\uFEFF${HEAD}def f(x):\n    return x.exp()\n`, ['exp']],
+    ['match', `${HEAD}def f(x, kind):\n    match kind:\n        case "a":\n            x = x.exp()\n        case ["b", *_] | {"c": 1}:\n            x = x.cos()\n        case _:\n            x = x.sin()\n    return x\n`, ['exp', 'cos', 'sin']],
+    ['walrus', `${HEAD}def f(x):\n    if (y := x.exp()) is not None:\n        return y.cos()\n    return y\n`, ['exp', 'cos']],
+    ['decorators', `${HEAD}@torch.jit.script\n@(lambda g: g)\ndef f(x):\n    return x.exp()\n`, ['exp']],
+    ['async, type hints and defaults', `${HEAD}async def f(x: "torch.Tensor", *, n: int = 3, **kw) -> "tuple[int, ...]":\n    return (await g(x)).exp()\n`, ['exp']],
+    ['generic syntax of new Pythons', `${HEAD}type Pair[T] = tuple[T, T]\ndef f[T](x: T):\n    return x.exp()\n`, ['exp']],
+    ['several statements in a line', `${HEAD}def f(x): y = x.exp(); return y.cos()\n`, ['exp', 'cos']],
+    ['no line break at the end', `${HEAD}def f(x):\n    return x.exp()`, ['exp']],
+    ['words outside the basic plane before the code', `${HEAD}# 🚀🚀 快\ndef f(x):\n    s = "𝔘"; return x.exp()\n`, ['exp']],
+  ];
+
+  for (const [what, text, wanted] of TEXTS) {
+    it(`reads ${what}`, () => {
+      const found = ops(lower(text)).filter((op) => op !== 'hole');
+      assert.deepEqual(found, wanted);
+    });
+  }
+
+  it('gives places in UTF-16 after characters outside the basic plane', () => {
+    const text = `${HEAD}def f(x):\n    s = "𝔘𝔘"; return x.exp()\n`;
+    const node = lower(text).nodes.find(({ op }) => op === 'exp');
+    assert.equal(text.slice(node?.place.start, node?.place.end), 'x.exp()');
+  });
+
+  it('ends recursion, mutual calls and endless loops', () => {
+    const text = `${HEAD}def g(x):\n    return f(x).cos()\ndef f(x):\n    while True:\n        x = g(x)\n    return x\n`;
+    const graph = lower(text);
+    assert.ok(graph.nodes.length < 100);
+    assert.ok(graph.holes.some(({ reason }) => reason.startsWith('recursive')));
+  });
+
+  it('reads a file of 20,000 lines, and cuts a function that has no end', () => {
+    const functions = Array.from({ length: 4000 }, (_, i) => `def f${i}(x, y):\n    a = x * y\n    b = a + ${i}\n    return b.exp()\n`).join('\n');
+    assert.deepEqual(ops(lower(HEAD + functions, 'f3999')), ['mul', 'adds', 'exp']);
+    const endless = `${HEAD}def f(x):\n${Array.from({ length: 25_000 }, () => '    x = x * x\n').join('')}    return x\n`;
+    assert.ok(lower(endless).cut);
+  });
+
+  it('keeps both sides of attributes set under a branch, and repeats lists that a loop fills', () => {
+    const text = `${HEAD}import torch.nn as nn\nclass A(nn.Module):\n    def forward(self, x):\n        return x.exp()\nclass B(nn.Module):\n    def forward(self, x):\n        return x.cos()\nclass M(nn.Module):\n    def __init__(self, config):\n        layers = []\n        for i in range(config.n):\n            layers.append(A() if config.a else B())\n        self.layers = nn.ModuleList(layers)\n        if config.b:\n            self.last = A()\n        else:\n            self.last = B()\n    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x)\n        return self.last(x)\n`;
+    const scope = moduleScope('m.py', 'm', text, parsePython(parser, text));
+    const model = scope.names.get('M');
+    assert.ok(model?.kind === 'class');
+    const forward = model.definition.body.find((statement) => statement.kind === 'function' && statement.name === 'forward');
+    assert.ok(forward?.kind === 'function');
+    const graph = lowerFunction(new ModuleSet([scope]), scope, forward, model.definition);
+    assert.deepEqual(ops(graph), ['exp', 'cos', 'exp', 'cos']);
+    assert.deepEqual(graph.steps.map(({ kind }) => kind), ['loop', 'alternatives']);
+  });
+
+  it('reads cells of notebooks', () => {
+    const cells = [{ cell_type: 'markdown', source: 'text' }, { cell_type: 'code', source: ['%load_ext x\n', 'import torch\n'] }, { cell_type: 'code', source: '!ls\ndef f(x):\n    return x.exp()\n' }];
+    const text = notebookText(JSON.stringify({ cells }));
+    assert.ok(text !== undefined);
+    assert.deepEqual(ops(lower(text)), ['exp']);
+    assert.equal(notebookText('{"cells": 3'), undefined);
+  });
+
+  it('indexes folders: frameworks only, no environments, a cap, open documents over the disk', async () => {
+    await mkdir(path.join(folder, 'venv'), { recursive: true });
+    await mkdir(path.join(folder, 'pkg'), { recursive: true });
+    await Promise.all([
+      writeFile(path.join(folder, 'plain.py'), 'print(1)\n'), writeFile(path.join(folder, 'venv', 'a.py'), 'import torch\n'), writeFile(path.join(folder, 'pkg', 'model.py'), `${HEAD}def f(x):\n    return x.exp()\n`),
+      writeFile(path.join(folder, 'pkg', 'broken.py'), 'import torch\ndef f(:\n  )(\n'), writeFile(path.join(folder, 'pkg', 'binary.py'), Buffer.from([0, 255, 254, 116, 111, 114, 99, 104])),
+    ]);
+    const port = nodeFilePort();
+    const index = await indexSources(port, [folder], parser);
+    assert.deepEqual(index.scopes.map((scope) => path.basename(scope.file)).sort(), ['binary.py', 'broken.py', 'model.py']);
+    assert.equal(index.passedOver, 1);
+    assert.ok(index.withErrors.some((file) => file.endsWith('broken.py')));
+    const model = path.join(folder, 'pkg', 'model.py');
+    const overlaid = await indexSources(port, [folder], parser, { overlay: new Map([[model, `${HEAD}def f(x):\n    return x.cos()\n`]]) });
+    assert.ok(overlaid.scopes.find((scope) => scope.file === model)?.text.includes('cos'));
+    assert.ok((await indexSources(port, [folder], parser, { cap: 1 })).capped);
+  });
+});

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { analyzeReport, type ReportPart } from '../engine/analysis/analyzeReport';
@@ -8,7 +9,7 @@ import { asReason, ProblemList, UnreadableInput } from '../engine/profile/proble
 import type { LoadedRank } from '../engine/session';
 import type { Problem, RankSummary } from '../protocol/engine';
 import type { AnalyzeReport } from '../protocol/report';
-import { renderProblem } from '../protocol/text';
+import { renderProblem, type Translate } from '../protocol/text';
 import { parseCommand, type ParsedCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
@@ -20,7 +21,7 @@ import { markdownReport } from './output/markdown';
 import { sarifReport } from './output/sarif';
 import type { RankPage } from './output/sections';
 import { terminalReport } from './output/terminal';
-import { TextFile, writeTextFile } from './textFile';
+import { keepProfile, TextFile, writeTextFile } from './textFile';
 import { VERSION } from './version';
 
 const OPTIONS = {
@@ -45,7 +46,11 @@ export async function analyzeCommand(args: readonly string[], context: CommandCo
     throw new UsageError('cli.usage.one-format');
   }
   const failOn = severityOf(command.value('fail-on'));
+  for (const source of command.values('source')) {
+    await stat(source).catch(() => { throw new CommandFailure('error.not-found', { file: path.resolve(source) }); });
+  }
   const opened = await openProfile(context, profile, { cache: !command.flag('no-cache'), ...preferOf(command.value('prefer')) });
+  await keepProfile([command.value('html'), command.value('sarif'), command.value('kernels')], opened.session.files());
   const analysis = await readRanks(opened, chooseRanks(opened.summary, command.values('rank')), command, context);
   opened.progress.clear();
   await writeReports(opened, analysis, command, context);
@@ -74,7 +79,7 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], com
   try {
     await kernels?.write([kernelsCsvHeader()]);
     for (const rank of ranks) {
-      const loaded = await loadOrNote(opened, rank, ranks.length, problems);
+      const loaded = await loadOrNote(opened, rank, ranks.length, problems, context.translate);
       if (loaded === undefined) {
         continue;
       }
@@ -107,7 +112,12 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], com
 }
 
 /** One rank that cannot be read must not hide the others; alone it is the failure. */
-async function loadOrNote(opened: OpenProfile, rank: RankSummary, ranks: number, problems: ProblemList): Promise<LoadedRank | undefined> {
+async function loadOrNote(opened: OpenProfile, rank: RankSummary, ranks: number, problems: ProblemList, translate: Translate): Promise<LoadedRank | undefined> {
+  // What is wrong with a rank that was found but cannot be read was said when it was found.
+  const known = rank.readable ? undefined : opened.summary.problems.find(({ where }) => where.split(/[\\/]/).includes(rank.label));
+  if (known !== undefined && ranks === 1) {
+    throw new CommandFailure('cli.failure.sentence', { sentence: renderProblem(known, translate).message });
+  }
   try {
     return await opened.load(rank);
   } catch (error) {

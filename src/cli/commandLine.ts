@@ -20,8 +20,13 @@ export function parseCommand(args: readonly string[], options: Options): ParsedC
     throw usageError(error);
   }
   const { values, positionals } = parsed;
+  // `--rank "$RANK"` with the variable unset: no rank is meant, and no file either.
+  const empty = Object.entries(values).find(([, value]) => [value].flat().includes(''));
+  if (empty !== undefined) {
+    throw new UsageError('cli.usage.option-value', { option: `--${empty[0]}` });
+  }
   return {
-    positionals,
+    positionals: positionals.filter((positional) => positional !== ''),
     flag: (name) => values[name] === true,
     value: (name) => {
       const value = values[name];

@@ -5,7 +5,7 @@ import { CommandFailure, UsageError, type CommandContext } from './io';
 import { chooseRanks, openProfile } from './openSession';
 import { PERFETTO_TAIL, perfettoHead, perfettoRank } from './output/perfetto';
 import { text } from '../protocol/text';
-import { TextFile } from './textFile';
+import { keepProfile, TextFile } from './textFile';
 
 const OPTIONS = { perfetto: { type: 'string' }, rank: { type: 'string', multiple: true }, lang: { type: 'string' }, prefer: { type: 'string' }, 'no-cache': { type: 'boolean' } } as const;
 
@@ -21,6 +21,7 @@ export async function exportCommand(args: readonly string[], context: CommandCon
     throw new UsageError('cli.usage.no-perfetto');
   }
   const opened = await openProfile(context, profile, { cache: !command.flag('no-cache') });
+  await keepProfile([target], opened.session.files());
   const ranks = chooseRanks(opened.summary, command.values('rank'));
   let out: TextFile | undefined;
   let baseNs: bigint | undefined;

@@ -15,6 +15,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   sample: async () => (await import('./sample')).sampleCommand,
 };
 
+const isCommand = (name: string): boolean => Object.hasOwn(COMMANDS, name);
+
 /** Runs `fuselens ARGUMENTS…` and returns its exit code; only mistakes of our own are thrown. */
 export async function runCommand(args: readonly string[], io: CliIo): Promise<ExitCode> {
   const [name = '', ...rest] = args;
@@ -35,19 +37,18 @@ async function dispatch(name: string, rest: readonly string[], context: CommandC
     return ExitCode.Done;
   }
   if (name === '--help' || name === '-h' || name === 'help' || name === '') {
-    const topic = name === 'help' && rest[0] !== undefined && rest[0] in COMMANDS ? `cli.help.${rest[0]}` : 'cli.help';
+    const topic = name === 'help' && rest[0] !== undefined && isCommand(rest[0]) ? `cli.help.${rest[0]}` : 'cli.help';
     await io.out(`${text(topic, undefined, translate)}\n`);
     return name === '' ? ExitCode.Usage : ExitCode.Done;
   }
-  const command = COMMANDS[name];
-  if (command === undefined) {
+  if (!isCommand(name)) {
     throw new UsageError('cli.usage.unknown-command', { command: name });
   }
   if (rest.includes('--help') || rest.includes('-h')) {
     await io.out(`${text(`cli.help.${name}`, undefined, translate)}\n`);
     return ExitCode.Done;
   }
-  return (await command())(rest, context);
+  return (await COMMANDS[name]())(rest, context);
 }
 
 /** One sentence on stderr. */
@@ -56,7 +57,7 @@ function report(error: unknown, command: string, io: CliIo, language: Language):
   const say = (code: string, args: Readonly<Record<string, string | number>>): void => io.err(`fuselens: ${text(code, args, translate)}\n`);
   if (error instanceof UsageError) {
     say(error.code, error.args);
-    io.err(`${text('cli.usage.help', { command: command in COMMANDS ? ` ${command}` : '' }, translate)}\n`);
+    io.err(`${text('cli.usage.help', { command: isCommand(command) ? ` ${command}` : '' }, translate)}\n`);
     return ExitCode.Usage;
   }
   const failure = failureOf(error) ?? (error instanceof EngineError ? new CommandFailure(error.code, error.args ?? {}) : undefined);

@@ -5,7 +5,7 @@ import { text } from '../protocol/text';
 import { parseCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
-import { TextFile } from './textFile';
+import { cannotWrite, TextFile } from './textFile';
 
 const OPTIONS = { ranks: { type: 'string' }, lang: { type: 'string' } } as const;
 const RANKS = 16;
@@ -24,7 +24,7 @@ export async function sampleCommand(args: readonly string[], { io, translate }: 
     throw new CommandFailure('cli.failure.not-empty', { folder });
   }
   await writeSample({
-    mkdir: async (name) => { await mkdir(name, { recursive: true }); },
+    mkdir: async (name) => { await mkdir(name, { recursive: true }).catch((error: unknown) => { throw cannotWrite(name, error); }); },
     write: async (name, chunks) => {
       const file = await TextFile.create(name);
       try {

@@ -1,4 +1,4 @@
-import { open, writeFile, type FileHandle } from 'node:fs/promises';
+import { open, realpath, writeFile, type FileHandle } from 'node:fs/promises';
 import { CommandFailure } from './io';
 
 /** A file written chunk by chunk; whatever the disk says becomes one sentence that names the file. */
@@ -24,11 +24,24 @@ export class TextFile {
   }
 }
 
+/** Refuses to write over a file that is read: `--kernels trace.json` would empty the profile before it is opened. */
+export async function keepProfile(outputs: readonly (string | undefined)[], inputs: readonly string[]): Promise<void> {
+  const real = (file: string): Promise<string | undefined> => realpath(file).catch(() => undefined);
+  const read = new Set(await Promise.all(inputs.map(real)));
+  for (const output of outputs) {
+    const target = output === undefined ? undefined : await real(output);
+    if (output !== undefined && target !== undefined && read.has(target)) {
+      throw new CommandFailure('cli.failure.overwrites-profile', { file: output });
+    }
+  }
+}
+
 export async function writeTextFile(path: string, text: string): Promise<void> {
   await writeFile(path, text).catch((error: unknown) => { throw cannotWrite(path, error); });
 }
 
-function cannotWrite(file: string, error: unknown): Error {
+/** What the disk said, as one sentence. */
+export function cannotWrite(file: string, error: unknown): Error {
   if (!(error instanceof Error) || !('code' in error)) {
     return error instanceof Error ? error : new Error(String(error));
   }

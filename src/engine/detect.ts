@@ -36,8 +36,9 @@ const MAX_DEPTH = 5;
 /** More files than this in one tree is not a profile folder but somebody's home. */
 const MAX_FILES = 20_000;
 
-const TRACE_NAME = /\.(json|json\.gz|gz|zip|tar|tgz|tar\.gz)$/i;
 const SQLITE_NAME = /\.(db|sqlite|sqlite3|nsys-rep)$/i;
+const ANY_NAME = /\.(json|json\.gz|gz|zip|tar|tgz|tar\.gz|db|sqlite|sqlite3|nsys-rep)$/i;
+const CERTAIN_NAME = /\.pt\.trace\.json(\.gz)?$|\.(sqlite|nsys-rep)$/i;
 
 export async function detectProfile(port: FilePort, path: string, options: DetectOptions = {}): Promise<DetectedProfile> {
   const stat = await port.stat(path);
@@ -67,15 +68,12 @@ async function detectFile(port: FilePort, root: string, path: string, problems: 
 
 async function detectFolder(port: FilePort, root: string, problems: ProblemList, options: DetectOptions): Promise<Finding> {
   const ascend = await findAscendFolders(port, root, { problems, ...options });
-  const claimed = [...ascend.sources.flatMap((source) => [source.path, ...source.files])];
+  const claimed = new Set(ascend.sources.flatMap((source) => [source.path, ...source.files]));
   const sources = [...ascend.sources];
-  if (ascend.sources.length === 0) {
-    for (const file of await filesBelow(port, root, options.signal)) {
-      if (claimed.includes(file)) {
-        continue;
-      }
-      sources.push(...(await tryFile(port, root, file, problems)));
-    }
+  // Beside Ascend ranks lie many small files of theirs: there only a name that says trace or report is looked into.
+  const names = sources.length === 0 ? ANY_NAME : CERTAIN_NAME;
+  for (const file of await filesBelow(port, root, { names, passOver: claimed, signal: options.signal })) {
+    sources.push(...(await tryFile(port, root, file, problems)));
   }
   return { sources, ...(ascend.alternative === undefined ? {} : { alternative: ascend.alternative }) };
 }
@@ -97,9 +95,16 @@ async function tryFile(port: FilePort, root: string, path: string, problems: Pro
   }
 }
 
-async function filesBelow(port: FilePort, root: string, signal: AbortSignal | undefined): Promise<readonly string[]> {
+interface FileSearch {
+  readonly names: RegExp;
+  /** Files and folders that are spoken for. */
+  readonly passOver: ReadonlySet<string>;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function filesBelow(port: FilePort, root: string, { names, passOver, signal }: FileSearch): Promise<readonly string[]> {
   const files: string[] = [];
-  let level = [root];
+  let level = passOver.has(root) ? [] : [root];
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
     const next: string[] = [];
     for (const folder of level) {
@@ -108,11 +113,14 @@ async function filesBelow(port: FilePort, root: string, signal: AbortSignal | un
       }
       for (const entry of await port.list(folder)) {
         const path = port.join(folder, entry.name);
+        if (passOver.has(path)) {
+          continue;
+        }
         if (entry.kind === 'folder') {
           if (!entry.name.startsWith('.') && entry.name !== 'node_modules') {
             next.push(path);
           }
-        } else if (TRACE_NAME.test(entry.name) || SQLITE_NAME.test(entry.name)) {
+        } else if (names.test(entry.name)) {
           files.push(path);
         }
       }

@@ -132,6 +132,11 @@ export class EngineSession {
     };
   }
 
+  /** Every file that the ranks of the open profile are read from. */
+  files(): readonly string[] {
+    return this.opened().sources.flatMap(({ path, files }) => [path, ...files]);
+  }
+
   private opened(): DetectedProfile {
     if (this.detected === undefined) {
       throw new UnreadableInput({ code: 'error.nothing-open' });

@@ -1,4 +1,4 @@
-import { open, readdir, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { access, constants, open, readdir, realpath, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { FilePort, FileStat, FolderEntry, SqlDatabase } from '../engine/port';
 import { UnreadableInput } from '../engine/profile/problems';
@@ -30,6 +30,7 @@ async function statOf(file: string): Promise<FileStat | undefined> {
   try {
     const found = await stat(file);
     if (found.isDirectory()) {
+      await access(file, constants.R_OK | constants.X_OK);
       return { kind: 'folder', size: 0, mtimeMs: found.mtimeMs };
     }
     // Sockets, devices and pipes would block a reader for ever: for us nothing is there.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { version } from '../../package.json';
 import { hasSharedData, sharedPath } from '../sharedData';
@@ -30,7 +30,8 @@ describe('the command line', () => {
 
   it('exits with 3 and one sentence on every wrong usage', async () => {
     const cases = [['nonsense'], ['analyze'], ['analyze', 'a', 'b'], ['analyze', 'a', '--nope'], ['analyze', 'a', '--json', '--md'], ['analyze', 'a', '--lang', 'fr'], ['analyze', 'a', '--fail-on', 'sometimes'],
-      ['analyze', 'a', '--prefer', 'xml'], ['export', 'a'], ['export'], ['sample'], ['sample', 'x', '--ranks', '17'], ['sample', 'x', '--ranks', 'all']];
+      ['analyze', 'a', '--prefer', 'xml'], ['export', 'a'], ['export'], ['sample'], ['sample', 'x', '--ranks', '17'], ['sample', 'x', '--ranks', 'all'], ['__proto__'], ['constructor', 'a'], ['analyze', ''], ['sample', ''],
+      ['analyze', 'a', '--rank', ''], ['analyze', 'a', '--html', ''], ['export', 'a', '--perfetto=']];
     for (const args of cases) {
       const { code, out, err } = await cli(args);
       assert.equal(code, 3, args.join(' '));
@@ -45,6 +46,7 @@ describe('the command line', () => {
 
   it('exits with 2 and one sentence on what it cannot read', async () => {
     writeFileSync(folder.path('notes.txt'), 'no profile\n');
+    assert.match((await cli(['sample', folder.path('notes.txt')])).err, /notes\.txt could not be written/);
     for (const file of [folder.path('missing'), folder.path('notes.txt')]) {
       const { code, out, err } = await cli(['analyze', file, '--json']);
       assert.equal(code, 2, file);
@@ -87,6 +89,43 @@ describe('the command line', () => {
         assert.equal(code, 2, option);
         oneSentence(err);
       }
+    });
+
+    it('does not go on without the source it was told to use', async () => {
+      const { code, err } = await cli(['analyze', trace, '--source', folder.path('no-source')]);
+      assert.equal(code, 2);
+      oneSentence(err);
+      assert.match(err, /no-source/);
+    });
+
+    it('never writes over what it reads', async () => {
+      const copy = folder.path('copy.json');
+      const text = readFileSync(trace, 'utf8');
+      writeFileSync(copy, text);
+      symlinkSync('copy.json', folder.path('link.json'));
+      for (const [command, option, target] of [['analyze', '--html', copy], ['analyze', '--sarif', copy], ['analyze', '--kernels', folder.path('link.json')], ['export', '--perfetto', copy]] as const) {
+        const { code, err } = await cli([command, copy, option, target]);
+        assert.equal(code, 2, option);
+        oneSentence(err);
+        assert.equal(readFileSync(copy, 'utf8'), text, option);
+      }
+    });
+
+    it('says what a rank lacks that was found but cannot be read', async () => {
+      const { code, err } = await cli(['analyze', sharedPath('hostile', 'a05-ascend-half-copied'), '--rank', '2']);
+      assert.equal(code, 2);
+      oneSentence(err);
+      assert.match(err, /Rank 2 .* is incomplete/);
+    });
+
+    it('shows profiles of two formats that lie in one folder', async () => {
+      mkdirSync(folder.path('both'));
+      cpSync(sharedPath('hostile', 'a02-ascend-csv-level0-columns'), folder.path('both', 'npu'), { recursive: true });
+      cpSync(trace, folder.path('both', 'gpu.pt.trace.json'));
+      const { out } = await cli(['analyze', folder.path('both'), '--json']);
+      const { profile, ranks } = JSON.parse(out) as { readonly profile: { readonly format: string }; readonly ranks: readonly { readonly kernels: { readonly count: number } }[] };
+      assert.equal(profile.format, 'mixed');
+      assert.deepEqual(ranks.map(({ kernels }) => kernels.count), [3, 10]);
     });
 
     it('works as a process: result on stdout, silence on stderr, exit code; a closed pipe is no failure', () => {

@@ -8,9 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { ProblemList } from '../../src/engine/profile/problems';
-import { readKinetoTrace } from '../../src/engine/readers/kineto';
-import { nodeFilePort } from '../../src/node/filePort';
+import { loadBundled } from './bundled';
+import type * as Subject from './traceSubject';
 import type { BenchRow } from './main';
 import { writeLargeTrace } from './traceFiles';
 
@@ -53,6 +52,7 @@ function readApart(file: string): Reading {
 }
 
 async function readHere(file: string): Promise<void> {
+  const { ProblemList, readKinetoTrace, nodeFilePort } = loadBundled('traceSubject.ts') as typeof Subject;
   const start = performance.now();
   const rank = await readKinetoTrace({ port: nodeFilePort(), problems: new ProblemList() }, file);
   const reading: Reading = {

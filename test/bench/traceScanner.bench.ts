@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ProblemList } from '../../src/engine/profile/problems';
-import { readKinetoTrace } from '../../src/engine/readers/kineto';
-import { TraceScanner } from '../../src/engine/readers/traceScanner';
-import { nodeFilePort } from '../../src/node/filePort';
+import { loadBundled } from './bundled';
+import type * as Subject from './traceSubject';
 import { hasSharedData, sharedPath } from '../sharedData';
 import { repeatedTrace } from './traceFiles';
 import type { BenchRow } from './main';
+
+const { ProblemList, readKinetoTrace, TraceScanner, nodeFilePort } = loadBundled('traceSubject.ts') as typeof Subject;
 
 const SOURCES = {
   'MI300X with Python stacks': sharedPath('kineto', 'rocm-mi300-sd35-big', 'profile_trace_rank_0.json.gz'),

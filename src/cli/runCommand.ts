@@ -12,6 +12,7 @@ type Command = (args: readonly string[], context: CommandContext) => Promise<Exi
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   analyze: async () => (await import('./analyze')).analyzeCommand,
   export: async () => (await import('./export')).exportCommand,
+  fuse: async () => (await import('./fuse')).fuseCommand,
   sample: async () => (await import('./sample')).sampleCommand,
 };
 

@@ -12,6 +12,8 @@ export interface MatchFacts {
   readonly own: readonly number[];
   /** A cast inside the form whose dtype the source does not tell. */
   readonly unknownCast: boolean;
+  /** Views between two operators of the form: a norm over groups whose weight has the full width. */
+  readonly innerViews: number;
   /** Role → the node the form reads, before casts of the form but after views. */
   readonly values: ReadonlyMap<string, number>;
   /** Roles that the form reads as two different values. */
@@ -55,10 +57,34 @@ export function matchFacts(graph: OperatorGraph, match: FusionMatch): MatchFacts
     }
   }
   return {
-    inner: nodes[inner], own: match.nodes.filter((node) => !trailing.has(node)), values, ambiguous,
+    innerViews: innerViews(graph, operators), inner: nodes[inner], own: match.nodes.filter((node) => !trailing.has(node)), values, ambiguous,
     fp32Result: ofRole.some(wide) && !ofValue.some((node) => !wide(node)), roundedAfter: [...trailing].some((node) => !wide(node)),
     unknownCast: ofRole.some((node) => !wide(node) && nodes[node].attributes.dtype?.kind !== 'of'),
   };
+}
+
+function innerViews({ nodes }: OperatorGraph, operators: ReadonlySet<number>): number {
+  const views = new Set<number>();
+  for (const operator of operators) {
+    for (let input of nodes[operator].inputs) {
+      const passed: number[] = [];
+      while ((nodes[input].op === 'view' || nodes[input].op === 'cast') && !operators.has(input) && nodes[input].inputs.length > 0 && nodes[input].inputs[0] < input) {
+        if (nodes[input].op === 'view') {
+          passed.push(input);
+        }
+        [input] = nodes[input].inputs;
+      }
+      if (operators.has(input)) {
+        passed.forEach((view) => views.add(view));
+      }
+    }
+  }
+  return views.size;
+}
+
+/** The same of a form's snippet, all of which is the form. */
+export function innerViewsOf(graph: OperatorGraph): number {
+  return innerViews(graph, new Set(graph.nodes.filter(({ op }) => !['input', 'parameter', 'view', 'cast', 'shape', 'phi'].includes(op)).map(({ id }) => id)));
 }
 
 function withoutCasts(nodes: readonly OperatorNode[], members: ReadonlySet<number>, from: number, wide: (node: number) => boolean): number {

@@ -16,7 +16,7 @@ import type { ModuleScope, Program } from '../python/program';
 import { assignedNames, deadStatements, readsOnly, removals, statementsHolding } from './deadCode';
 import { functionsOf, statementAt, traceFunction, type FunctionTrace } from './functionTrace';
 import { functionalName, importEdit, runsElsewhere } from './imports';
-import { matchFacts, sitesOf, type MatchFacts } from './matchFacts';
+import { innerViewsOf, matchFacts, sitesOf, type MatchFacts } from './matchFacts';
 import { nameUses, within } from './names';
 import { applyEdits, type FusePlan, type TextEdit } from './plan';
 import { refusal } from './refusals';
@@ -55,8 +55,10 @@ export function planFusions(scope: ModuleScope, program: Program, backend: FuseB
       }
     }
   }
-  // A helper that a larger form takes in is no place of its own.
-  const kept = found.filter((one) => !found.some((other) => other !== one && other.size > one.size && one.covers.every((place) => other.covers.includes(place))));
+  // A helper that a larger form takes in is no place of its own, unless only the helper can be fused.
+  const covers = (outer: (typeof found)[number], inner: (typeof found)[number]): boolean => outer !== inner && outer.size > inner.size && inner.covers.every((place) => outer.covers.includes(place));
+  const better = (one: (typeof found)[number], other: (typeof found)[number]): boolean => one.plan.status === 'fixable' && other.plan.status === 'refused';
+  const kept = found.filter((one) => !found.some((other) => (covers(other, one) && !better(one, other)) || (covers(one, other) && better(other, one))));
   return distinct(kept.map(({ plan }) => plan)).sort((a, b) => a.startLine - b.startLine || a.endLine - b.endLine);
 }
 
@@ -109,7 +111,11 @@ function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, bac
   if (replacement === undefined) {
     return { ...base, status: 'advice', reason: 'no-replacement', remedy: fusion.id };
   }
-  const reason = refusal(trace, match, facts, inWorkspace);
+  const snippet = fusion.forms.find((form) => form.name === match.form);
+  const reshaped = snippet !== undefined && facts.innerViews > innerViewsOf(lowerForm(parser, snippet.python).graph);
+  const refusing = refusal(trace, match, facts, inWorkspace);
+  // A view between operators also looks like a value that someone else uses.
+  const reason = reshaped && (refusing === undefined || refusing === 'shared') ? 'reshaped' : refusing;
   if (reason !== undefined) {
     return refused(reason);
   }

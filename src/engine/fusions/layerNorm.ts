@@ -7,7 +7,7 @@ const torch: Replacement = {
     const shape = lastDimension(bound, bound.text('weight'));
     return python(shape === undefined ? undefined : `${bound.functional}.layer_norm(${operand(bound, 'x')}, ${shape}, ${operand(bound, 'weight')}, ${operand(bound, 'bias')}, ${bound.eps()})`);
   },
-  promise: 'rounding', requires: 'torch 1.0',
+  promise: 'fp32Inside', requires: 'torch 1.0',
 };
 
 /** LayerNorm spelled out: mean and variance taken apart. */

@@ -144,7 +144,7 @@ async function one(root: string, run: string, mode: string, rows: ReadonlyMap<st
     const wanted = rowsOf(frame.file).slice(frame.first - 1, frame.last).join('');
     const answered = node.call < 0 ? found.candidate.graph.root.name : found.candidate.graph.calls[node.call].callee;
     // A fused kernel stands for a whole function.
-    const fused = row.name.startsWith('RmsNorm') && answered === frame.function;
+    const fused = row.name.startsWith('RmsNorm') && file === frame.file && /RMSNorm\./.test(answered);
     const sameText = fused || (source !== undefined && dense(wanted) === dense(source.rows.slice(line - 1, endLine).join('')));
     // Another of the equals: its own alignment leads to its own lines.
     const among = !unique && equalFiles.has(frame.file) && answered.split('.').pop() === frame.function.split('.').pop();

@@ -38,6 +38,9 @@ export interface AlignOptions {
 /** Cells of the traceback table; beyond it the caller must cut the sequence. */
 export const MAX_CELLS = 400_000_000;
 
+/** Custom kernels are what holes are for. */
+const CUSTOM_IN_HOLE = 0.2;
+
 const KIND_MATCH = 1;
 const KIND_SKIP = 2;
 const KIND_INSERT = 3;
@@ -66,7 +69,7 @@ export function align(tokens: Uint16Array, automaton: Automaton, options: AlignO
       let how = KIND_INSERT;
       const takes = token[state];
       if (takes === wanted || takes === HOLE || (takes === FUSED_HOLE && isFused) || (takes === MASK_HOLE && isMask)) {
-        const price = takes === wanted ? 0 : (isFused ? 0.2 : 1) * share[state] * insert;
+        const price = takes === wanted ? 0 : (isFused ? CUSTOM_IN_HOLE : 1) * share[state] * insert;
         if (takes !== wanted && previous[state] + price < best) {
           best = previous[state] + price;
           how = KIND_MATCH | (SELF << 2);
@@ -163,7 +166,7 @@ function traceBack(tokens: Uint16Array, automaton: Automaton, options: AlignOpti
     states[i] = state;
     if (token[state] < 0) {
       inHoles += token[state] === MASK_HOLE || options.fused?.[tokens[i]] === 1 ? 0 : weight;
-      holeCost += share[state] * weight;
+      holeCost += (options.fused?.[tokens[i]] === 1 ? CUSTOM_IN_HOLE : 1) * share[state] * weight;
     }
     if (how >> 2 !== SELF) {
       state = edges[from[state] + (how >> 2)];

@@ -34,6 +34,8 @@ export interface Abstained {
 const ACCEPT = 0.08;
 /** The same for what comes again in each layer: true sources stay below, most strangers far above. */
 const ACCEPT_SYSTEMATIC = 0.02;
+/** An answer less sure than this is none; from 0.75 on answers were never wrong where they were measured. */
+const LEAST_CONFIDENCE = 0.25;
 /** Unlike candidates further apart than this do not lower the confidence. */
 const CLEAR_MARGIN = 0.02;
 /** What holes explain proves nothing: with more than this in them no answer is given. */
@@ -68,10 +70,10 @@ export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, pars
   }
   const { best, equals, nextPenalty } = answer;
   const nearest = { file: best.candidate.scope.file, penalty: best.penalty, nextPenalty, systematic: best.systematic, residual: best.residual, holeShare: best.holeShare };
-  if (best.penalty > ACCEPT || best.holeShare > MAX_HOLES || best.systematic > ACCEPT_SYSTEMATIC) {
-    return { reason: { code: 'attribution.unexplained', args: { share: Math.round(Math.max(best.penalty, best.holeShare) * 1000) / 10, file: best.candidate.scope.file } }, nearest };
-  }
   const margin = Math.max(0, Math.min(1, (nextPenalty - best.penalty) / CLEAR_MARGIN));
   const confidence = (1 - best.systematic / ACCEPT_SYSTEMATIC) * (1 - best.penalty / ACCEPT / 4) * (1 - best.holeShare) * (0.6 + 0.4 * margin);
-  return { ...spread(rank.deviceEvents.count, main, passes, best, names, look), candidate: best.candidate, equals: equals.map((entry) => entry.candidate), penalty: best.penalty, nextPenalty, confidence: Math.max(0, confidence), holeShare: best.holeShare, residual: best.residual, systematic: best.systematic };
+  if (best.penalty > ACCEPT || best.holeShare > MAX_HOLES || confidence < LEAST_CONFIDENCE) {
+    return { reason: { code: 'attribution.unexplained', args: { share: Math.round(Math.max(best.penalty, best.holeShare) * 1000) / 10, file: best.candidate.scope.file } }, nearest };
+  }
+  return { ...spread(rank.deviceEvents.count, main, passes, best, names, look), candidate: best.candidate, equals: equals.map((entry) => entry.candidate), penalty: best.penalty, nextPenalty, confidence, holeShare: best.holeShare, residual: best.residual, systematic: best.systematic };
 }

@@ -57,6 +57,7 @@ export function rankCandidates(window: Uint16Array, candidates: readonly Candida
 
 /** Mismatches that come in this share of the layers, and at least twice, are no chance. */
 const RECURS = 0.2;
+const CUSTOM = 0.2;
 
 function systematicWeight(window: Uint16Array, automaton: Automaton, alignment: Alignment, weights: TokenWeights): number {
   const found = new Map<string, { count: number; weight: number }>();
@@ -73,7 +74,8 @@ function systematicWeight(window: Uint16Array, automaton: Automaton, alignment: 
   };
   let last = 0;
   alignment.states.forEach((state, i) => {
-    const weight = weights.count[window[i]];
+    // Custom kernels (helpers of a framework, a wrapper's own) say little about whose layers these are.
+    const weight = weights.count[window[i]] * (weights.fused[window[i]] === 1 ? CUSTOM : 1);
     if (state > 0) {
       last = state;
       if (automaton.token[state] < 0 && weight > 0 && automaton.share[state] > 0) {

@@ -3,7 +3,7 @@ import type { Span } from './ast';
 import { attribute, arithmetic, dtypeOf } from './evaluate';
 import { ACTIVATIONS, LIBRARY_CALLS, LIBRARY_MODULES, type LibraryCall } from './libraryCalls';
 import { bindParameters, MAX_CALL_DEPTH, merge, type Lowering } from './lowering';
-import { buildsMask, decoratedForward, either, fusedKernels, knownFunction, knownMethod, libraryBase, maskKernels, mayBeKernel } from './modelLibraryCalls';
+import { buildsMask, decoratedForward, either, fusedKernels, knownFunction, knownMethod, libraryBase, maskKernels, mayBeKernel, moduleFunction } from './modelLibraryCalls';
 import type { NodeAttributes } from './operatorGraph';
 import { NONE, nodesOf, UNKNOWN, unknownNumber, type CallArguments, type FunctionValue, type Value } from './values';
 
@@ -113,7 +113,7 @@ export function opaque(lowering: Lowering, reason: string, args: CallArguments, 
 
 function method(lowering: Lowering, receiver: Value, name: string, args: CallArguments, span: Span): Value {
   if (name === 'get_interface' && args.positional.length > 0) {
-    return attentionInterface(args.positional[args.positional.length - 1]);
+    return attentionInterface(lowering, args.positional[args.positional.length - 1]);
   }
   const known = receiver.kind === 'libraryObject' || receiver.kind === 'dictionary' ? undefined : knownMethod(lowering, name, args, span);
   if (known !== undefined) {
@@ -169,8 +169,9 @@ function plainMethod(lowering: Lowering, receiver: Value, name: string, args: Ca
 }
 
 /** `ALL_ATTENTION_FUNCTIONS.get_interface(name, eager)`: the eager function given, or one fused attention. */
-function attentionInterface(eager: Value): Value {
-  return { kind: 'choice', options: [eager, { kind: 'external', path: 'torch.nn.functional.attention_interface' }] };
+function attentionInterface(lowering: Lowering, eager: Value): Value {
+  const sdpa = moduleFunction(lowering, ['transformers.integrations.sdpa_attention', 'integrations.sdpa_attention'], 'sdpa_attention_forward');
+  return { kind: 'choice', options: [eager, ...(sdpa === undefined ? [] : [sdpa]), { kind: 'external', path: 'torch.nn.functional.attention_interface' }] };
 }
 
 const isCallable = (value: Value): boolean => ['function', 'instance', 'partial', 'libraryObject', 'choice', 'class'].includes(value.kind);
@@ -178,7 +179,7 @@ const isCallable = (value: Value): boolean => ['function', 'instance', 'partial'
 function external(lowering: Lowering, path: string, args: CallArguments, span: Span): Value {
   const last = path.split('.').pop() ?? path;
   if (last === 'get_interface' && args.positional.length > 0) {
-    return attentionInterface(args.positional[args.positional.length - 1]);
+    return attentionInterface(lowering, args.positional[args.positional.length - 1]);
   }
   if (last === 'attention_interface') {
     const [, query, key, value] = args.positional;

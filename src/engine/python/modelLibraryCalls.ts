@@ -193,7 +193,7 @@ function expertForwards(lowering: Lowering, instance: InstanceValue, experts: Ex
 }
 
 /** A function of a library module, under any of the names an index may know it by. */
-function moduleFunction(lowering: Lowering, modules: readonly string[], name: string): FunctionValue | undefined {
+export function moduleFunction(lowering: Lowering, modules: readonly string[], name: string): FunctionValue | undefined {
   return modules.map((module) => lowering.scopes.imported(module, 0, name, lowering.scope)).find((value): value is FunctionValue => value.kind === 'function');
 }
 

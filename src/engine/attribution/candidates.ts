@@ -99,8 +99,8 @@ export function prefilter(candidates: readonly Candidate[], region: readonly str
 
 /** Up to this many files are lowered whole; of more only those whose text looks like the run. */
 const LOWER_ALL = 80;
-const BEST_FILES = 56;
-const MOST_FILES = 96;
+const BEST_FILES = 90;
+const MOST_FILES = 128;
 
 /** Candidates of an index, lowered when they are first wanted. */
 export class CandidateIndex {

@@ -89,6 +89,24 @@ describe('messages', () => {
     assert.ok(Object.values(MESSAGES).every((text) => !/#[^#{}]*\}/.test(text.replace(/\{\w+#[^#{}]*#[^#{}]*\}/g, ''))), 'every choice is well-formed');
   });
 
+  it('read as English at one, in every sentence', () => {
+    const plural = /\b1 (?:more |other |device |kernel |metadata )?(?:brackets|bytes|counts|curves|devices|events|files|gaps|graphs|kernels|lanes|lines|names|ranks|records|rows|steps|times|values)\b|\b1 [^.;:]*(?<!\b(?:that|those|others) )\b(?:were|are|have|their|they)\b/;
+    const odd = Object.entries(MESSAGES).flatMap(([code, template]) => {
+      const args = Object.fromEntries([...template.matchAll(/\{(\w+)/g)].map(([, name]) => [name, /^(?:count|total|kernels|others|launches|rows|ranks|shown|more|binned|steps)$/.test(name) ? 1 : 'x']));
+      const said = fill(template, args);
+      return plural.test(said) ? [`${code}: ${said}`] : [];
+    });
+    // Devices taken together are two or more.
+    assert.deepEqual(odd.filter((said) => !/^assumption\.devices:/.test(said)), []);
+    const say = (kind: string, args: Readonly<Record<string, string | number>> = {}): string => renderProblem({ kind, severity: 'warning', count: 1, where: 'a', args }).message;
+    assert.equal(say('overlap-on-stream', { stream: 'stream 7' }), 'a: 1 device event on stream 7 starts before an earlier one ended.');
+    assert.equal(say('no-launch', { total: 7 }).split(' (')[0], 'a: 1 of 7 device events has no launch in the recording');
+    assert.equal(say('stray-bytes'), 'a: 1 bracket or byte belongs to no record and was passed over.');
+    assert.equal(say('ascend-csv-too-long'), 'a: 1 line is too long to be a row and was left out.');
+    assert.equal(say('ascend-csv-quotes'), 'a: 1 line with unbalanced quotes was left out (the first one here).');
+    assert.match(say('ascend-header-repeated'), /\(1 time\)/);
+  });
+
   it('fall back to English where a bundle has no entry', () => {
     const translate = translateWith({ Norm: '归一化' });
     assert.equal(render({ code: 'family.norm' }, translate), '归一化');

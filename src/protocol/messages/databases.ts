@@ -18,7 +18,7 @@ export const databaseMessages: Readonly<Record<string, string>> = {
   'effect.database-no-host': 'Kernels cannot be led back to operators or source lines.',
   'problem.database-no-steps': '{where}: no training step was recorded.',
   'effect.database-no-steps': 'Figures are for the whole recording; call the profiler\'s step() in the training loop to get steps.',
-  'problem.nsys-whole-graphs': '{where}: {count} {count#CUDA graph was#CUDA graphs were} recorded as a whole, without their kernels.',
+  'problem.nsys-whole-graphs': '{where}: {count} {count#CUDA graph was recorded as a whole, without its#CUDA graphs were recorded as a whole, without their} kernels.',
   'effect.nsys-whole-graphs': 'Each is shown as one kernel; record with --cuda-graph-trace=node to see inside.',
   'problem.cache-full': '{where}: the disk is full, so what was read is not kept for next time.',
   'effect.cache-full': 'Figures are not affected; the next open takes as long as this one.',

@@ -86,8 +86,8 @@ export const figureMessages: Readonly<Record<string, string>> = {
   'assumption.no-streams': 'The file names no streams, so all kernels share one lane and the main stream\'s idle time is unknown.',
   'assumption.no-types': 'The file names no operator types, so families come from kernel names alone.',
   'assumption.no-copies': 'The file lists no copies, so time in which only a copy runs counts as free.',
-  'assumption.untimed': '{count} {count#kernel has#kernels have} no usable time; they are counted, but in no time figure.',
-  'assumption.mixed': '{count} {count#kernel computes#kernels compute} and communicate in one; they are counted as compute.',
+  'assumption.untimed': '{count} {count#kernel has no usable time; it is#kernels have no usable time; they are} counted, but in no time figure.',
+  'assumption.mixed': '{count} {count#kernel computes and communicates in one; it is#kernels compute and communicate in one; they are} counted as compute.',
 
   'families.bad-pattern': 'The family rule “{pattern}” is not a valid regular expression and is ignored.',
   'families.unknown-family': 'The family rule “{pattern}” names “{family}”, which is no family, and is ignored.',

@@ -1,6 +1,6 @@
 /** Sentences of opening a profile: detection, what is not ours, what all readers share. */
 export const openMessages: Readonly<Record<string, string>> = {
-  'problem.unknown-kind': '{where}: something odd was met ({kind}, {count} times).',
+  'problem.unknown-kind': '{where}: something odd was met ({kind}, {count} {count#time#times}).',
   'error.not-found': '{file} does not exist or may not be read: check the path.',
   'error.not-a-profile': '{file} is no profile that FuseLens reads: open a torch_npu profiler folder, a Kineto trace, a profiler database or an Nsight Systems .sqlite.',
   'error.no-profile-in-folder': '{file} holds no profile that FuseLens reads: open the folder that ends in _ascend_pt, or one with traces in it.',

@@ -20,7 +20,7 @@ export const reportMessages: Readonly<Record<string, string>> = {
   'report.kernelTime': 'Kernel time',
   'report.share': 'Share',
   'report.topKernels': 'Top kernels by summed time',
-  'report.moreNames': '{count} more names are in the Overview and in --kernels.',
+  'report.moreNames': '{count} more {count#name is#names are} in the Overview and in --kernels.',
   'report.mean': 'Mean',
   'report.name': 'Name',
   'report.device': 'Device',

@@ -1,8 +1,10 @@
 /** Explains ranks: keeps the index of the last sources asked for, and the last explanation of each rank. */
 import type { Parser } from 'web-tree-sitter';
 import { explain, type Explanation } from './attribution/explain';
+import { fuseAnswer, type FuseQuestion } from './fuse/fuseAnswer';
 import type { FilePort } from './port';
 import type { RankData } from './profile/columns';
+import type { FuseAnswer } from '../protocol/fuse';
 import { indexSources, type SourceIndex } from './python/sourceIndex';
 
 export interface ExplainRequest {
@@ -40,6 +42,12 @@ export class Explainer {
   /** What was last found out about a rank; nothing is computed here. */
   known(rank: RankData): Explanation | undefined {
     return this.explained.get(rank)?.explanation;
+  }
+
+  /** What can be fused in one file; the index of the last request serves, since the file's own text is given. */
+  async fuse(question: FuseQuestion, device: string | undefined, signal?: AbortSignal): Promise<FuseAnswer> {
+    const index = await (this.index?.value ?? this.sources({ sources: question.sources }, signal));
+    return fuseAnswer(question, index, device, await this.parser());
   }
 
   /** The index for a request; a failed or cancelled one is not kept. */

@@ -86,6 +86,12 @@ export class EngineSession {
         const { loaded, explanation, index } = await this.explain(params.rank, params, options);
         return fingerprintData(loaded.data, explanation, index);
       },
+      fuse: async (params, options) => {
+        if (this.explainer === undefined) {
+          throw new UnreadableInput({ code: 'error.no-python-parser' });
+        }
+        return this.explainer.fuse(params, this.detected?.backend, options.signal);
+      },
       ...this.timelineHandlers(),
     };
   }

@@ -6,6 +6,7 @@
 import type { AnalyzeReport, RankReport } from './report';
 import type { TimelineMethods } from './timeline';
 import type { FingerprintMethods } from './fingerprints';
+import type { FuseMethods } from './fuse';
 import type { OverviewData } from './overview';
 
 export interface Problem {
@@ -66,7 +67,7 @@ export interface OpenOptions {
 }
 
 /** Method name → params and result. */
-export interface EngineMethods extends TimelineMethods, FingerprintMethods {
+export interface EngineMethods extends TimelineMethods, FingerprintMethods, FuseMethods {
   open: { readonly params: { readonly path: string; readonly options?: OpenOptions }; readonly result: ProfileSummary };
   /** Loads one rank (from the cache when it can) and returns its summary. */
   load: { readonly params: { readonly rank: string }; readonly result: RankSummary };

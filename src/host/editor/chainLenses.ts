@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
+import type { FuseAnswer } from '../../protocol/fuse';
 import { documentEvidence, type DocumentChain } from './documentEvidence';
 import type { EvidenceStore } from './evidence';
+import { overlaps, placeOf, type FuseTarget, type Fuser } from './fuse';
 import { chainSummary, chainTitle } from './words';
 
 /** Above each located chain: what runs there and what it costs. Only for the active profile, and only with its evidence. */
@@ -8,7 +10,8 @@ export class ChainLenses implements vscode.CodeLensProvider {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.changed.event;
 
-  constructor(private readonly evidence: EvidenceStore) {
+  constructor(private readonly evidence: EvidenceStore, private readonly fuser: Fuser) {
+    fuser.onDidChange(() => this.changed.fire());
     evidence.onDidChange(() => this.changed.fire());
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration('fuselens.editor')) {
@@ -17,19 +20,27 @@ export class ChainLenses implements vscode.CodeLensProvider {
     });
   }
 
-  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+  async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
     const evidence = this.evidence.get();
     if (evidence === undefined || placement() !== 'lens') {
       return [];
     }
-    return documentEvidence(evidence, document.uri).chains.filter(({ startLine }) => startLine <= document.lineCount).flatMap((chain) => {
+    const plans = await this.fuser.plans(document);
+    const measured = documentEvidence(evidence, document.uri).chains.filter(({ startLine }) => startLine <= document.lineCount).flatMap((chain) => {
       const line = document.lineAt(chain.startLine - 1).range;
       return [
         new vscode.CodeLens(line, { title: `$(pulse) ${chainTitle(chain)} · ${chainSummary(chain)}`, tooltip: vscode.l10n.t('Show the first of them in the timeline'), command: 'fuselens.showChainInTimeline', arguments: [chainTarget(chain)] }),
         new vscode.CodeLens(line, { title: vscode.l10n.t('all chains'), tooltip: vscode.l10n.t('Show this chain among the fingerprints of the profile'), command: 'fuselens.showFingerprints', arguments: [{ fingerprint: chain.phases[0].id }] }),
+        ...(fusable(chain, plans) ? [new vscode.CodeLens(line, { title: vscode.l10n.t('fuse'), tooltip: vscode.l10n.t('Put the fused operator here, in a preview'), command: 'fuselens.fuse', arguments: [{ uri: document.uri.toString(), place: placeOf({ ...chain, fusion: chain.fusion ?? '' }) } satisfies FuseTarget] })] : []),
       ];
     });
+    const fused = this.fuser.fused(document).map(({ line, was }) => new vscode.CodeLens(document.lineAt(line).range, { title: vscode.l10n.t('fused · not measured yet (was {0}/step) · profile again', was), command: '' }));
+    return [...measured, ...fused];
   }
+}
+
+function fusable({ fusion, startLine, endLine }: DocumentChain, plans: FuseAnswer | undefined): boolean {
+  return fusion !== null && plans?.entries.some((entry) => entry.status === 'fixable' && overlaps(entry, { fusion, startLine, endLine })) === true;
 }
 
 export type Placement = 'lens' | 'endOfLine' | 'off';

@@ -5,6 +5,8 @@ import { ChainDiagnostics } from './chainDiagnostics';
 import { ChainHovers } from './chainHovers';
 import { ChainLenses, type ChainTarget } from './chainLenses';
 import { EvidenceStore } from './evidence';
+import { Fuser, type FuseTarget } from './fuse';
+import { FuseActions } from './fuseActions';
 import { LineHeat } from './lineHeat';
 
 const PYTHON: vscode.DocumentSelector = [{ language: 'python', scheme: 'file' }, { language: 'python', scheme: 'vscode-remote' }];
@@ -12,10 +14,13 @@ const PYTHON: vscode.DocumentSelector = [{ language: 'python', scheme: 'file' },
 /** Everything the editor shows of a profile: lenses, heat, hovers, diagnostics, and the way back to the timeline. */
 export function registerEditor(store: ProfileStore, tabs: ViewTabs, extensionUri: vscode.Uri): { readonly evidence: EvidenceStore; readonly disposable: vscode.Disposable } {
   const evidence = new EvidenceStore(store);
+  const fuser = new Fuser(evidence);
   const disposable = vscode.Disposable.from(
-    evidence, new LineHeat(evidence, extensionUri), new ChainDiagnostics(evidence),
-    vscode.languages.registerCodeLensProvider(PYTHON, new ChainLenses(evidence)),
+    evidence, fuser, new LineHeat(evidence, extensionUri), new ChainDiagnostics(evidence),
+    vscode.languages.registerCodeLensProvider(PYTHON, new ChainLenses(evidence, fuser)),
     vscode.languages.registerHoverProvider(PYTHON, new ChainHovers(evidence)),
+    vscode.languages.registerCodeActionsProvider(PYTHON, new FuseActions(fuser), { providedCodeActionKinds: FuseActions.kinds }),
+    vscode.commands.registerCommand('fuselens.fuse', (target: FuseTarget | undefined) => fuser.apply(target)),
     vscode.commands.registerCommand('fuselens.showChainInTimeline', (target: ChainTarget | undefined) => {
       const known = evidence.get();
       if (known !== undefined && target !== undefined) {

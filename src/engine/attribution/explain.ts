@@ -170,12 +170,15 @@ function fromStacks(rank: RankData, origins: OriginTable, index: SourceIndex | u
   for (let event = 0; event < events.count; event++) {
     const source = sourceOf(rank, event);
     const row = source === undefined ? -1 : source.innermostUser >= 0 ? source.innermostUser : source.frames[source.frames.length - 1] ?? -1;
-    const stack = row < 0 ? callStackOf(rank, event) : undefined;
+    const stack = row < 0 || rank.coverage.callStacks ? callStackOf(rank, event) : undefined;
     const text = row >= 0 ? strings.get(host.name[row]) : stack?.innermostUser ?? stack?.frames[0];
-    const frame = text === undefined ? undefined : parseFrame(text);
+    const entered = text === undefined ? undefined : parseFrame(text);
+    // A frame names the line of the `def`; a `Call stack` of the same function names the line that ran.
+    const running = row < 0 || stack?.innermostUser === undefined ? undefined : parseFrame(stack.innermostUser);
+    const frame = running !== undefined && running.function === entered?.function && running.file === entered.file ? running : entered;
     if (frame !== undefined) {
       origins.set(event, { file: frame.file, startLine: frame.line, endLine: frame.line, startColumn: 0, endColumn: 0, function: frame.function, method: 'stack', confidence: 1, equals: 0, backward: source?.via === 'forward' });
-      if (row >= 0 && source?.via === 'direct' && events.kind[event] === EventKind.Compute && !Number.isNaN(events.startNs[event])) {
+      if (frame === entered && row >= 0 && source?.via === 'direct' && events.kind[event] === EventKind.Compute && !Number.isNaN(events.startNs[event])) {
         const call = calls.get(row) ?? { frame, events: [] };
         calls.set(row, call);
         call.events.push(event);

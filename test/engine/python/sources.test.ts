@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Parser } from 'web-tree-sitter';
 import { lowerFunction } from '../../../src/engine/python/lowering';
 import type { OperatorGraph } from '../../../src/engine/python/operatorGraph';
 import { parsePython } from '../../../src/engine/python/parsePython';
+import { UnreadableInput } from '../../../src/engine/profile/problems';
 import { moduleScope, ModuleSet } from '../../../src/engine/python/program';
 import { indexSources, notebookText } from '../../../src/engine/python/sourceIndex';
 import { nodeFilePort } from '../../../src/node/filePort';
@@ -109,5 +110,29 @@ describe('Python as it lies on disk', () => {
     const overlaid = await indexSources(port, [folder], parser, { overlay: new Map([[model, `${HEAD}def f(x):\n    return x.cos()\n`]]) });
     assert.ok(overlaid.scopes.some((scope) => scope.file === model && scope.text.includes('cos')));
     assert.ok((await indexSources(port, [folder], parser, { cap: 1 })).capped);
+  });
+
+  it('walks so many folders and no more, goes round no links, and passes over a file that may not be read', async function () {
+    const root = await mkdtemp(path.join(folder, 'linked-'));
+    for (const name of ['a/deep', 'b']) {
+      await mkdir(path.join(root, name), { recursive: true });
+    }
+    await writeFile(path.join(root, 'a', 'deep', 'model.py'), `${HEAD}def f(x):\n    return x.exp()\n`);
+    const port = nodeFilePort();
+    assert.ok(!(await indexSources(port, [root], parser, { folderCap: 4 })).capped);
+    const short = await indexSources(port, [root], parser, { folderCap: 2 });
+    assert.ok(short.capped && short.files === 0);
+    assert.ok((await indexSources(port, [root, root], parser, { folderCap: 4 })).capped, 'over all roots');
+    const forbidden = { ...port, read: (file: string) => Promise.reject(new UnreadableInput({ code: 'error.file-unreadable', args: { file, reason: 'EACCES' } })) };
+    assert.equal((await indexSources(forbidden, [root], parser)).passedOver, 1);
+    try {
+      await symlink(root, path.join(root, 'a', 'deep', 'up'), 'dir');
+      await symlink(path.join(root, 'b'), path.join(root, 'a', 'toB'), 'dir');
+      await symlink(path.join(root, 'a'), path.join(root, 'b', 'toA'), 'dir');
+    } catch {
+      this.skip();
+    }
+    const linked = await indexSources(port, [root], parser);
+    assert.ok(!linked.capped && linked.files <= 3, String(linked.files));
   });
 });

@@ -27,13 +27,33 @@ export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFa
     ['dtensor', () => /\b(DTensor|distribute_tensor|parallelize_module|to_local\(|from_local\()/.test(scope.text)],
     ['checkpoint-policy', () => /\b(CheckpointPolicy|create_selective_checkpoint_contexts)\b/.test(scope.text)],
     ['overridden', () => overridden(trace, match)],
-    ['shared', () => match.shared.some((node) => nodes[node].op !== 'cast' && nodes[node].op !== 'view' && node !== facts.inner.id)],
+    ['shared', () => match.shared.some((node) => nodes[node].op !== 'cast' && nodes[node].op !== 'view' && node !== facts.inner.id && leaks(trace, match, node))],
     ['no-keepdim', () => members.some((node) => (node.op === 'mean' || node.op === 'sum') && node.attributes.keepdim !== true)],
     ['dimension-unknown', () => members.some((node) => REDUCTIONS.has(node.op) && node.attributes.dims?.join() !== '-1')],
     ['cast-unknown', () => facts.unknownCast],
     ['control-flow', () => sitesOf(graph, facts.own).some((place) => place.file !== scope.file)],
   ];
   return owner === undefined && definition.body.length === 0 ? 'control-flow' : checks.find(([, applies]) => applies())?.[0];
+}
+
+/** Whether a value reaches something outside the form; a view of it on the way back into the form is no such thing. */
+function leaks({ graph }: FunctionTrace, match: FusionMatch, from: number): boolean {
+  const members = new Set(match.nodes);
+  const pending = [from];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    const at = node;
+    if (graph.outputs.includes(at)) {
+      return true;
+    }
+    for (const user of graph.nodes.filter(({ inputs }) => inputs.includes(at))) {
+      if (user.op === 'view' && !members.has(user.id)) {
+        pending.push(user.id);
+      } else if (!members.has(user.id)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 /** Decorated by `torch.compile` or `torch.jit`, or handed to them somewhere in the file. */

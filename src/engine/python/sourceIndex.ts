@@ -4,7 +4,7 @@
  */
 import type { Parser } from 'web-tree-sitter';
 import type { FilePort } from '../port';
-import { Cancelled } from '../profile/problems';
+import { Cancelled, UnreadableInput } from '../profile/problems';
 import { parsePython } from './parsePython';
 import { moduleScope, ModuleSet, type ModuleScope } from './program';
 
@@ -16,6 +16,8 @@ export interface IndexOptions {
   readonly progress?: (files: number, total: number) => void;
   /** Most files read; beyond it the index says so. Default 5,000. */
   readonly cap?: number;
+  /** Most folders walked, over all roots; beyond it the index says so. Default 20,000. */
+  readonly folderCap?: number;
   /** Include site-packages and virtual environments below the folders. */
   readonly packages?: boolean;
 }
@@ -27,7 +29,7 @@ export interface SourceIndex {
   /** Files that name no framework and so were not parsed. */
   readonly passedOver: number;
   readonly withErrors: readonly string[];
-  /** True when the cap ended the walk. */
+  /** True when a cap ended the walk. */
   readonly capped: boolean;
 }
 
@@ -41,6 +43,8 @@ export async function indexSources(port: FilePort, folders: readonly string[], p
   const cap = options.cap ?? 5000;
   const found: { path: string; root: string }[] = [];
   let capped = false;
+  let walked = 0;
+  const folderCap = options.folderCap ?? 20_000;
   for (const root of folders) {
     const stat = await port.stat(root);
     const pending = stat?.kind === 'file' ? [] : [root];
@@ -51,6 +55,11 @@ export async function indexSources(port: FilePort, folders: readonly string[], p
       if (options.signal?.aborted === true) {
         throw new Cancelled();
       }
+      if (walked++ === folderCap) {
+        capped = true;
+        break;
+      }
+      // The port leaves out links that lead back to a folder above them, so this ends.
       for (const entry of await port.list(folder)) {
         const path = port.join(folder, entry.name);
         if (entry.kind === 'folder') {
@@ -100,7 +109,16 @@ async function textOf(port: FilePort, path: string, overlay: ReadonlyMap<string,
   if (stat === undefined || stat.size > MAX_BYTES) {
     return undefined;
   }
-  const bytes = await port.read(path, 0, stat.size);
+  const bytes = await port.read(path, 0, stat.size).catch((error: unknown) => {
+    // A forbidden file costs only itself.
+    if (error instanceof UnreadableInput) {
+      return undefined;
+    }
+    throw error;
+  });
+  if (bytes === undefined) {
+    return undefined;
+  }
   const text = new TextDecoder('utf-8').decode(bytes);
   if (!FRAMEWORKS.some((word) => text.includes(word))) {
     return undefined;

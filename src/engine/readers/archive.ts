@@ -6,6 +6,7 @@
 import type { FilePort } from '../port';
 import { UnreadableInput } from '../profile/problems';
 import { tarEntries } from './archiveTar';
+import { tarFacts, tarMembers } from './archiveTarMembers';
 import { readZipDirectory, zipDataStart, type ZipMember } from './archiveZip';
 
 export type ContainerKind = 'plain' | 'gzip' | 'zip' | 'tar' | 'tgz';
@@ -69,19 +70,29 @@ export async function headOf(chunks: AsyncIterable<Uint8Array>, length: number):
   return head.subarray(0, filled);
 }
 
-/** Files in an archive, in its order; undefined when the file is no archive of files. */
+/** Files in an archive, in its order, each name once; undefined when the file is no archive of files. */
 export async function listMembers(port: FilePort, path: string, container: ContainerKind): Promise<readonly ArchiveMember[] | undefined> {
   if (container === 'zip') {
     return readZipDirectory(port, path);
   }
   if (container === 'tar' || container === 'tgz') {
-    const members: ArchiveMember[] = [];
-    for await (const entry of tarEntries(openBytes(port, path, undefined, container === 'tgz' ? 'gzip' : 'plain'))) {
-      members.push({ name: entry.name, size: entry.size });
+    const members = new Map<string, ArchiveMember>();
+    for await (const { name, size } of tarMembers(port, path, tarBytes(port, path, container))) {
+      members.set(name, { name, size });
     }
-    return members;
+    return [...members.values()];
   }
   return undefined;
+}
+
+/** Places where a tar file is damaged, so that members are missing; 0 for every other container. */
+export async function damagedHeaders(port: FilePort, path: string, container: ContainerKind): Promise<number> {
+  return container === 'tar' || container === 'tgz' ? (await tarFacts(port, path, () => tarBytes(port, path, container))).damaged : 0;
+}
+
+/** The tar stream itself, inflated. */
+export function tarBytes(port: FilePort, path: string, container: 'tar' | 'tgz'): AsyncIterable<Uint8Array> {
+  return openBytes(port, path, undefined, container === 'tgz' ? 'gzip' : 'plain');
 }
 
 /** Uncompressed bytes of a file, or of one member of an archive. A gzip file inside an archive is inflated, too. */
@@ -113,7 +124,11 @@ async function storedBytes(port: FilePort, path: string, member: string | undefi
     return file;
   }
   const bytes = container === 'tar' ? file : port.inflate(file, 'gzip', onCut);
-  return container === 'gzip' || member === undefined ? bytes : tarMember(bytes, member, path);
+  if (container === 'gzip' || member === undefined) {
+    return bytes;
+  }
+  const { last } = await tarFacts(port, path, () => tarBytes(port, path, container));
+  return tarMember(bytes, member, last.get(member) ?? 0, path);
 }
 
 async function* zipMember(port: FilePort, path: string, entry: ZipMember, hooks: StreamHooks): AsyncGenerator<Uint8Array, void, undefined> {
@@ -129,9 +144,11 @@ async function* zipMember(port: FilePort, path: string, entry: ZipMember, hooks:
   }
 }
 
-async function* tarMember(bytes: AsyncIterable<Uint8Array>, member: string, path: string): AsyncGenerator<Uint8Array, void, undefined> {
+/** `from`: members before this one are passed over, for a name that stands twice. */
+async function* tarMember(bytes: AsyncIterable<Uint8Array>, member: string, from: number, path: string): AsyncGenerator<Uint8Array, void, undefined> {
+  let index = 0;
   for await (const entry of tarEntries(bytes)) {
-    if (entry.name === member) {
+    if (index++ >= from && entry.name === member) {
       for await (const chunk of entry.body) {
         yield chunk;
       }

@@ -4,8 +4,8 @@
  * its small files are kept from the first pass.
  */
 import type { FilePort, FileStat, FolderEntry } from '../port';
-import { openBytes, type ContainerKind } from './archive';
-import { tarEntries } from './archiveTar';
+import { openBytes, tarBytes, type ContainerKind } from './archive';
+import { tarMembers } from './archiveTarMembers';
 import { readZipDirectory } from './archiveZip';
 
 /** Members up to this size are kept while a tar is listed, up to `KEPT_BYTES` in all. */
@@ -75,9 +75,13 @@ async function membersOf(port: FilePort, archive: string, container: ContainerKi
   const stored = new Map<string, string>();
   const add = (name: string, size: number): string => {
     const plain = name.replaceAll('\\', '/').replace(/^(\.?\/)+/, '');
+    // A name that stands twice means its last member.
     sizes.set(plain, size);
+    kept.delete(plain);
     if (plain !== name) {
       stored.set(plain, name);
+    } else {
+      stored.delete(plain);
     }
     return plain;
   };
@@ -90,7 +94,7 @@ async function membersOf(port: FilePort, archive: string, container: ContainerKi
     case 'tar':
     case 'tgz': {
       let bytes = 0;
-      for await (const entry of tarEntries(openBytes(port, archive, undefined, container === 'tgz' ? 'gzip' : 'plain'))) {
+      for await (const entry of tarMembers(port, archive, tarBytes(port, archive, container))) {
         if (sizes.size === MAX_MEMBERS) {
           break;
         }

@@ -15,22 +15,40 @@ const BLOCK = 512;
 /** Longer names and pax records are damage. */
 const MAX_EXTENSION = 1024 * 1024;
 
-/** Ends early, without throwing, where the archive is cut or stops making sense. */
-export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarItem, void, undefined> {
+/**
+ * Ends early, without throwing, where the archive is cut. A damaged header costs its member: reading goes on with the next
+ * block that is a header, and `onDamage` is called once for each such place.
+ */
+export async function* tarEntries(bytes: AsyncIterable<Uint8Array>, onDamage?: () => void): AsyncGenerator<TarItem, void, undefined> {
   const source = new ByteSource(bytes);
   try {
     let extension: Extension = {};
+    let lost = false;
     for (;;) {
       const header = await source.take(BLOCK);
-      if (header.length < BLOCK || !isHeader(header)) {
+      if (header.length < BLOCK) {
         return;
       }
+      if (!isHeader(header)) {
+        if (!lost && isBlank(header)) {
+          return;
+        }
+        if (!lost) {
+          onDamage?.();
+        }
+        lost = true;
+        extension = {};
+        continue;
+      }
+      lost = false;
       const size = extension.size ?? numberAt(header, 124, 12);
       const padding = (BLOCK - (size % BLOCK)) % BLOCK;
       const type = String.fromCharCode(header[156]);
       if (type === 'L' || type === 'x') {
         if (size > MAX_EXTENSION) {
-          return;
+          onDamage?.();
+          lost = true;
+          continue;
         }
         extension = { ...extension, ...(type === 'L' ? { name: textAt(await source.take(size), 0, size) } : paxOf(await source.take(size))) };
         await source.skip(padding);
@@ -80,13 +98,18 @@ function nameOf(header: Uint8Array): string {
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-/** The sum of all bytes, with blanks in place of the sum itself; blocks of zeros (the end) fail it. */
+/** The sum of all bytes, with blanks in place of the sum itself; blocks of zeros fail it. */
 function isHeader(header: Uint8Array): boolean {
   let sum = 0;
   for (let i = 0; i < BLOCK; i++) {
     sum += i >= 148 && i < 156 ? 32 : header[i];
   }
   return sum === numberAt(header, 148, 8) && header[0] !== 0;
+}
+
+/** The end of the archive is blocks of zeros. */
+function isBlank(block: Uint8Array): boolean {
+  return block.every((byte) => byte === 0);
 }
 
 /** Records of `<length> <key>=<value>\n`; the length counts the whole record in bytes. */

@@ -1,7 +1,7 @@
 /** Ascend profiles inside a zip or tar, and single files of one under gzip. */
 import type { FilePort } from '../port';
 import type { DetailSource, RankData } from '../profile/columns';
-import { containerOf, headOf, isGzip, isTar, isZip, openBytes, type ContainerKind } from './archive';
+import { containerOf, damagedHeaders, headOf, isGzip, isTar, isZip, openBytes, type ContainerKind } from './archive';
 import { archivePort, type ArchivePort } from './archivePort';
 import type { AscendFinding, AscendSearch } from './ascendFolders';
 import type { RankSource } from './reader';
@@ -24,6 +24,10 @@ export async function findAscendArchive(port: FilePort, path: string, head: Uint
   const inside = await archivePort(port, path, container);
   const root = container === 'gzip' ? `/${(await inside.list('/'))[0].name}` : '/';
   const found = await find(inside, root, search);
+  const damaged = await damagedHeaders(port, path, container);
+  if (damaged > 0 && found.sources.length > 0) {
+    search.problems.add('archive-damaged', port.basename(path), { count: damaged });
+  }
   // A rank at the very top of the archive has no folder to be called after.
   const name = port.basename(path);
   return { ...found, sources: found.sources.map((source) => outside(source.id === '' ? { ...source, id: name, label: name } : source, path, container, inside)) };

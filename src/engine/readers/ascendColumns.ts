@@ -37,6 +37,11 @@ export function kernelColumns(header: readonly string[]): readonly number[] {
   return KERNEL_SLOTS.map((slot) => columns.get(slot) ?? -1);
 }
 
+/** Text in UTF-16 or UTF-32, read as UTF-8: every other byte is zero. */
+export function isWideHeader(cells: readonly string[]): boolean {
+  return cells.some((cell) => cell.includes('\0'));
+}
+
 /** A kernel table needs a name, a start and a duration; all other columns are optional. */
 export function isKernelHeader(header: readonly string[]): boolean {
   const columns = kernelColumns(header);

@@ -1,7 +1,7 @@
 /** One file of an Ascend profile, opened alone: a kernel table, a trace, or a part of a rank's output folder. */
 import type { FilePort } from '../port';
 import { UnreadableInput } from '../profile/problems';
-import { isKernelHeader } from './ascendColumns';
+import { isKernelHeader, isWideHeader } from './ascendColumns';
 import { describeFolder, OUTPUT_FOLDER } from './ascendFolder';
 import { findAscendArchive } from './ascendArchive';
 import { findAscendFolders, type AscendFinding, type AscendSearch } from './ascendFolders';
@@ -36,8 +36,9 @@ export async function findAscendFile(port: FilePort, path: string, search: Ascen
     return archived;
   }
   if (/\.csv$/i.test(name)) {
-    if (!isKernelHeader(headerOf(head))) {
-      throw new UnreadableInput({ code: 'error.ascend-csv-unknown', args: { file: name } });
+    const header = headerOf(head);
+    if (!isKernelHeader(header)) {
+      throw new UnreadableInput({ code: isWideHeader(header) ? 'error.ascend-csv-utf16' : 'error.ascend-csv-unknown', args: { file: name } });
     }
     return { sources: [await fileSource(port, path, 'kernels')] };
   }

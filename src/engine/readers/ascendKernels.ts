@@ -6,7 +6,7 @@ import { deviceBuilder, type TableBuilder } from '../profile/builders';
 import { EventKind, type DeviceEvents, type StreamInfo } from '../profile/columns';
 import { startOrder } from '../profile/eventOrder';
 import type { StringTable } from '../profile/strings';
-import { columnName, kernelColumns, isKernelHeader, KERNEL_SLOTS, type KernelSlot } from './ascendColumns';
+import { columnName, kernelColumns, isKernelHeader, isWideHeader, KERNEL_SLOTS, type KernelSlot } from './ascendColumns';
 import { classifyKernel, groupFromName, typeFromName, type KernelClass } from './ascendNames';
 import { StreamRegistry } from './ascendStreams';
 import { CellNumber } from './csvNumbers';
@@ -171,7 +171,7 @@ class KernelTableReader {
 
   private takeHeader(cells: readonly string[], size: number): readonly number[] | undefined {
     if (!isKernelHeader(cells)) {
-      this.context.problems.add('ascend-not-a-kernel-table', this.file, { severity: this.files === 1 ? 'error' : 'warning', args: { file: this.file } });
+      this.context.problems.add(isWideHeader(cells) ? 'ascend-csv-utf16' : 'ascend-not-a-kernel-table', this.file, { severity: this.files === 1 ? 'error' : 'warning', args: { file: this.file } });
       return undefined;
     }
     if (this.header.length === 0) {

@@ -1,6 +1,6 @@
 /**
  * CSV bytes to columns, chunk by chunk: RFC 4180 with quoted cells that may hold line breaks and doubled quotes, LF and
- * CRLF mixed, an optional UTF-8 mark at the start. Only the wanted columns of a row are located; nothing becomes a string
+ * CRLF mixed (or CR alone, as old Macs ended lines), an optional UTF-8 mark at the start. Only the wanted columns of a row are located; nothing becomes a string
  * unless the row's handler asks for it.
  *
  * Damage never throws and never swallows the file: a quoted cell that spans lines and then ends in something that is no
@@ -63,6 +63,9 @@ export class CsvScanner {
   /** The slot's cell holds doubled quotes. */
   private doubled = new Uint8Array(0);
   private discarding = false;
+  /** The header line ends in a CR alone: every CR is read as LF, byte for byte, so offsets stay. */
+  private returnsEndLines = false;
+  private lineEndsKnown = false;
   private recordEnd = 0;
   private newlines = 0;
   private cellDoubled = 0;
@@ -89,6 +92,9 @@ export class CsvScanner {
     }
     this.buffer.set(chunk, this.filled);
     this.filled = needed - 1;
+    if (this.returnsEndLines) {
+      this.replaceReturns(this.filled - chunk.length);
+    }
     this.buffer[this.filled] = LF;
     this.scan();
   }
@@ -196,6 +202,9 @@ export class CsvScanner {
         this.consume(3);
       }
     }
+    if (!this.lineEndsKnown) {
+      this.lookAtFirstLineEnd();
+    }
     let position = 0;
     while (position < this.filled && !this.stopped) {
       const next = this.state === 'header' ? this.scanHeader(position) : this.scanRecord(position);
@@ -214,6 +223,28 @@ export class CsvScanner {
       }
     }
     this.consume(this.stopped ? this.filled : position);
+  }
+
+  /** The first line end of the file tells what ends its lines. A CR at the end of the data does not tell yet; the header then waits for its LF anyway. */
+  private lookAtFirstLineEnd(): void {
+    const carriageReturn = this.buffer.subarray(0, this.filled).indexOf(CR);
+    const lineEnd = this.lineEnd(0);
+    if (lineEnd >= 0 && (carriageReturn < 0 || lineEnd < carriageReturn)) {
+      this.lineEndsKnown = true;
+    } else if (carriageReturn >= 0 && carriageReturn + 1 < this.filled) {
+      const next = this.buffer[carriageReturn + 1];
+      this.lineEndsKnown = true;
+      this.returnsEndLines = next !== LF && next !== CR;
+      if (this.returnsEndLines) {
+        this.replaceReturns(0);
+      }
+    }
+  }
+
+  private replaceReturns(from: number): void {
+    for (let i = this.buffer.indexOf(CR, from); i >= 0 && i < this.filled; i = this.buffer.indexOf(CR, i + 1)) {
+      this.buffer[i] = LF;
+    }
   }
 
   /** Gives up the line at `position` and returns where the next one starts (the end of the buffer when there is none). */

@@ -19,8 +19,12 @@ export async function readSideTable(context: ReaderContext, path: string, limit 
     return undefined;
   }
   const bytes = await port.read(path, 0, Math.min(size, limit));
-  const text = new TextDecoder('utf-8').decode(bytes);
-  const { data } = Papa.parse<string[]>(evenLineEnds(text), { delimiter: ',', newline: '\n', skipEmptyLines: 'greedy' });
+  const text = evenLineEnds(new TextDecoder('utf-8').decode(bytes));
+  if (text.slice(0, 64).includes('\0')) {
+    problems.add('ascend-csv-utf16', file, { args: { file } });
+    return undefined;
+  }
+  const { data } = Papa.parse<string[]>(text, { delimiter: ',', newline: '\n', skipEmptyLines: 'greedy' });
   const rows = data.map((row) => row.map((cell) => cell.trim()));
   const columns = rows.shift() ?? [];
   if (size > bytes.length) {
@@ -36,5 +40,7 @@ export async function readSideTable(context: ReaderContext, path: string, limit 
 
 /** Papaparse settles for one kind of line end; files mix them. Inside quotes they are data. */
 function evenLineEnds(text: string): string {
-  return text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
+  const even = text.includes('\r\n') ? text.replaceAll('\r\n', '\n') : text;
+  // Lines that end in CR alone are those of old Macs.
+  return even.includes('\n') ? even : even.replaceAll('\r', '\n');
 }

@@ -1,7 +1,7 @@
 /** Finds Kineto traces in a file: one in a plain or gzip file, any number in a zip or tar. */
 import type { FilePort } from '../port';
 import { Cancelled, UnreadableInput, type ProblemList } from '../profile/problems';
-import { containerOf, headOf, listMembers, openBytes, type ArchiveMember, type ContainerKind } from './archive';
+import { containerOf, damagedHeaders, headOf, listMembers, openBytes, type ArchiveMember, type ContainerKind } from './archive';
 import { readKinetoTrace } from './kineto';
 import type { RankSource } from './reader';
 import { classifyForeign, probeTrace, traceLabel, traceRank, type TraceProbe } from './traceDetect';
@@ -52,8 +52,12 @@ export async function findKinetoFile(query: KinetoFileQuery): Promise<KinetoFind
       query.problems.add('file-passed-over', name, { severity: 'info', args: { file: name, reason: codeOf(probe), keys: probe.keys.slice(0, 6).join(', '), count: probe.names } });
     }
   }
+  const damaged = await damagedHeaders(port, path, container);
   if (sources.length === 0) {
-    throw refusal(query, 'error.archive-without-traces', { count: members.length });
+    throw refusal(query, damaged > 0 ? 'error.tar-damaged' : 'error.archive-without-traces', { count: members.length });
+  }
+  if (damaged > 0) {
+    query.problems.add('archive-damaged', port.basename(path), { count: damaged });
   }
   return { sources };
 }
@@ -95,12 +99,15 @@ function refusal({ port, path }: KinetoFileQuery, code: string, args: Readonly<R
   return new UnreadableInput({ code, args: { file: port.basename(path), count: 0, keys: '', ...args } });
 }
 
-const isTraceName = (name: string): boolean => /\.json(?:\.gz)?$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name);
+/** `tar -c .` writes `./` before every name. */
+const plainName = (name: string): string => name.replace(/^(?:\.\/)+/, '');
+
+const isTraceName = (name: string): boolean => /\.json(?:\.gz)?$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(plainName(name));
 
 async function sourceOf(query: KinetoFileQuery, container: ContainerKind, distributedRank: number | undefined, member: ArchiveMember | undefined): Promise<RankSource> {
   const { port, root, path } = query;
   const size = (await port.stat(path))?.size ?? 0;
-  const relative = member === undefined ? relativeTo(root, path, port) : member.name;
+  const relative = member === undefined ? relativeTo(root, path, port) : plainName(member.name);
   const parts = relative.split('/');
   const name = parts[parts.length - 1];
   const rank = traceRank(member?.name ?? path, distributedRank);

@@ -4,6 +4,7 @@ export const ascendMessages: Readonly<Record<string, string>> = {
   'error.ascend-nothing-because': 'Neither a kernel table nor a trace could be read in {folder}: {reason}',
   'error.ascend-part': '{file} is one part of an Ascend profile and shows nothing alone: open its folder, with kernel_details.csv or trace_view.json in it.',
   'error.ascend-csv-unknown': '{file} has no columns for a kernel name, a start time and a duration: open kernel_details.csv, op_summary_*.csv or the profile folder.',
+  'error.ascend-csv-utf16': '{file} is text in UTF-16 or UTF-32, and tables are UTF-8: convert it, for example with iconv -f UTF-16 -t UTF-8.',
 
   'problem.ascend-not-analysed': '{folder} was recorded but has not been analysed yet. Run this in Python where torch_npu (or MindSpore) is installed, then open the folder again: {command}',
   'effect.ascend-not-analysed': 'There is nothing to show until it is analysed.',
@@ -24,6 +25,8 @@ export const ascendMessages: Readonly<Record<string, string>> = {
   'effect.ascend-file-empty': 'What it would have told comes from other files, or is unknown.',
   'problem.ascend-not-a-kernel-table': '{file} is no kernel table: its first line names no kernel name, start time and duration.',
   'effect.ascend-not-a-kernel-table': 'Nothing of it was read.',
+  'problem.ascend-csv-utf16': '{file} is text in UTF-16 or UTF-32, and tables are UTF-8: convert it, for example with iconv -f UTF-16 -t UTF-8.',
+  'effect.ascend-csv-utf16': 'Nothing of it was read.',
   'problem.ascend-no-kernel-rows': '{file} has a header but no rows.',
   'effect.ascend-no-kernel-rows': 'There are no kernel figures from it.',
   'problem.ascend-columns-missing': '{file} lacks the columns {columns}; profiler level Level1 writes types, streams and shapes, and a schedule writes step ids.',

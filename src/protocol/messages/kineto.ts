@@ -57,9 +57,12 @@ export const kinetoMessages: Readonly<Record<string, string>> = {
   'error.foreign-protobuf': '{file} looks like a protobuf trace (.pftrace): open it at ui.perfetto.dev.',
   'error.foreign-utf16': '{file} is text in UTF-16 or UTF-32, and traces are UTF-8: convert it, for example with iconv -f UTF-16 -t UTF-8.',
   'error.foreign-binary': '{file} is a binary file that FuseLens does not know: open a trace that the profiler wrote.',
+  'problem.archive-damaged': '{where} is damaged in {count} {count#place#places}: copy it again.',
+  'effect.archive-damaged': 'Files that lay there are missing.',
   'error.archive-without-traces': '{file} is an archive of {count} {count#file, and it is no#files, none of them a} Kineto trace: unpack it and open the profile folder inside.',
   'error.archive-member-missing': '{file} no longer holds {member}: open the archive again.',
   'error.archive-method': '{file}: {member} is packed with a method (number {method}) that cannot be unpacked here: unpack the archive with another tool first.',
   'error.gzip-damaged': '{file} is a gzip file whose data are damaged or cut off at once, so that nothing of it can be read: copy it again.',
+  'error.tar-damaged': '{file} is a tar file with damaged headers, so that its members cannot be told apart: copy it again.',
   'error.zip-cut': '{file} is a zip file whose table of contents at the end is missing or damaged: copy it again.',
 };

@@ -127,6 +127,34 @@ describe('large and odd side files', () => {
     assert.deepEqual(problemKinds(problems.toArray()), ['ascend-table-large']);
   });
 
+  it('read tables of old Macs, and say of UTF-16 what to do', async () => {
+    const table = 'Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n3,a,Add,AI_CORE,1757000000000000.125\t,1.5\n3,b,Mul,AI_CORE,1757000000000002.125\t,2.5\n';
+    const side = async (content: string | Uint8Array): Promise<readonly [readonly (readonly string[])[] | undefined, readonly string[]]> => {
+      const problems = new ProblemList();
+      const found = await readSideTable({ port, problems }, write('operator_memory.csv', content));
+      return [found?.rows, problemKinds(problems.toArray())];
+    };
+    const kernels = 'x_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv';
+    for (const chunkSize of [undefined, 1, 7]) {
+      write(kernels, table.replaceAll('\n', '\r'));
+      const { data, problems } = await readOnly(root, chunkSize);
+      assert.deepEqual(kernelsOf(data).map(({ name, durationNs }) => [name, durationNs]), [['a', 1500n], ['b', 2500n]]);
+      assert.deepEqual(problemKinds(problems), ['ascend-columns-missing', 'ascend-no-trace']);
+    }
+    assert.deepEqual(await side('Name,Size\ra,1\rb,2\r'), [[['a', '1'], ['b', '2']], []]);
+
+    for (const wide of [Buffer.from(`\ufeff${table}`, 'utf16le'), Buffer.from(table, 'utf16le'), Buffer.from(`\ufeff${table}`, 'utf16le').swap16()]) {
+      const alone = write('alone/kernel_details.csv', wide);
+      await assert.rejects(find(alone), (error) => error instanceof UnreadableInput && error.detail.code === 'error.ascend-csv-utf16');
+      write(kernels, wide);
+      const { sources } = await find(path.join(root, 'x_ascend_pt'));
+      const problems = new ProblemList();
+      await assert.rejects(async () => sources[0].read?.({ port, problems }), UnreadableInput);
+      assert.ok(problemKinds(problems.toArray()).includes('ascend-csv-utf16'));
+      assert.deepEqual(await side(wide), [undefined, ['ascend-csv-utf16']]);
+    }
+  });
+
   it('read kernels with empty names, bytes that are no UTF-8, step -1 and zero times', async () => {
     const rows = [
       'Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us)', '-1,,Add,AI_CORE,1757000000000000.125\t,1.5', '3,b\xff\xfed,Mul,AI_CORE,1757000000000002.125\t,1.5',

@@ -150,6 +150,20 @@ describe('CsvScanner', () => {
     assert.deepEqual(scan(encode('a,b\n1,2\n3,"4'), 3).damaged, ['3 cut']);
   });
 
+  it('reads lines that end in a carriage return alone, in chunks of any size', () => {
+    const text = 'a,b\n1,"x\ny"\n\n2,z\n';
+    for (const size of [1, 2, 3, 4, 5, 100]) {
+      const found = scan(encode(text.replaceAll('\n', '\r')), size);
+      assert.deepEqual(found, scan(encode(text), size), `chunk ${size}`);
+      assert.deepEqual(found.rows.map(([first]) => first), ['1', '2']);
+      // A stray one behind the header is data, and so is one before a line feed.
+      assert.deepEqual(scan(encode('a,b\n1,x\ry\n2,z\n'), size).rows, [['1', 'x\ry'], ['2', 'z']]);
+      assert.deepEqual(scan(encode('a,b\r\r\n1,2\r\r\n'), size).rows.length, 1);
+    }
+    assert.deepEqual(scan(encode('a,b\r1,2'), 3).rows, [['1', '2']]);
+    assert.deepEqual(scan(encode('a,b\r1,2\r3'), 3).damaged, ['3 cut']);
+  });
+
   it('survives a record without any end', () => {
     const endless = new Uint8Array(5 * 1024 * 1024).fill(120);
     endless.set(encode('a,b\n1,2\n'));

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { gzipSync, strToU8, zipSync } from 'fflate';
 import { packTar } from 'modern-tar';
 import { ProblemList, UnreadableInput } from '../../../src/engine/profile/problems';
-import { containerOf, listMembers } from '../../../src/engine/readers/archive';
+import { containerOf, headOf, listMembers, openBytes } from '../../../src/engine/readers/archive';
 import { findKinetoFile } from '../../../src/engine/readers/kinetoDetect';
 import { readKinetoTrace } from '../../../src/engine/readers/kineto';
 import { classifyForeign, rankOfName, sniffTrace, traceLabel, traceRank } from '../../../src/engine/readers/traceDetect';
@@ -45,6 +45,51 @@ describe('Containers of traces', () => {
   async function detailOf(rank: RankData, index: number): Promise<Record<string, unknown> | undefined> {
     return decodeDetail(port, rank, 'device', index);
   }
+
+  it('takes the last of two members of one name in a tar, too, plain or compressed', async () => {
+    const member = (name: string, n: number): { readonly header: { readonly name: string; readonly size: number }; readonly body: Uint8Array } => {
+      const body = encode(traceText(n));
+      return { header: { name, size: body.length }, body };
+    };
+    const packed = await packTar([member('a.json', 3), member('b.json', 4), member('a.json', 5), member('./c.json', 1)]);
+    for (const file of [write('twice.tar', packed), write('twice.tar.gz', gzipSync(packed))]) {
+      const sources = await find(file);
+      assert.deepEqual(sources.map(({ label }) => label).length, 3);
+      const counts: number[] = [];
+      for (const source of sources) {
+        const data = await source.read?.({ port, problems: new ProblemList() });
+        assert.ok(data !== undefined);
+        counts.push(data.deviceEvents.count);
+      }
+      assert.deepEqual(counts.sort(), [1, 4, 5]);
+      // A port that has not listed the archive finds the same member.
+      const fresh = openBytes(nodeFilePort(), file, 'a.json', await containerOf(port, file));
+      assert.equal(Buffer.from(await headOf(fresh, 1 << 20)).toString(), traceText(5));
+    }
+  });
+
+  it('says that a tar is damaged, and keeps the members it can still tell', async () => {
+    const files = [3, 4, 5].map((n) => ({ name: `${n}.json`, body: encode(traceText(n)) }));
+    const packed = await packTar(files.map(({ name, body }) => ({ header: { name, size: body.length }, body })));
+    const broken = (...headers: readonly string[]): Uint8Array => {
+      const copy = Buffer.from(packed);
+      for (const name of headers) {
+        copy[copy.indexOf(name) + 100] ^= 0xff;
+      }
+      return copy;
+    };
+    await assert.rejects(find(write('damaged.tar', broken('3.json', '4.json', '5.json'))), (error) => error instanceof UnreadableInput && error.detail.code === 'error.tar-damaged');
+    await assert.rejects(find(write('damaged.tgz', gzipSync(broken('3.json', '4.json', '5.json')))), (error) => error instanceof UnreadableInput && error.detail.code === 'error.tar-damaged');
+    const file = write('partly.tar', broken('4.json'));
+    const problems = new ProblemList();
+    const { sources } = await findKinetoFile({ port, root: folder, path: file, head: await port.read(file, 0, 65_536), problems });
+    assert.equal(sources.length, 2);
+    assert.deepEqual(problems.toArray().map(({ kind, count }) => [kind, count]), [['archive-damaged', 1]]);
+    const whole = new ProblemList();
+    const good = write('whole.tar', packed);
+    assert.equal((await findKinetoFile({ port, root: folder, path: good, head: await port.read(good, 0, 65_536), problems: whole })).sources.length, 3);
+    assert.deepEqual(whole.toArray(), []);
+  });
 
   it('takes the last of two members of one name, as unpacking tools do', async () => {
     const packed = Buffer.from(zipSync({ 'a.json': encode(traceText(3)), 'b.json': encode(traceText(5)) }, { level: 0 }));

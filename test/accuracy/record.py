@@ -187,12 +187,21 @@ def with_device_dropout(rows):
     return done
 
 
+@functools.lru_cache(None)
+def classes(path):
+    """Line -> name of the class around it; frames of a backward pass name functions only."""
+    with open(path, encoding='utf-8') as source:
+        tree = ast.parse(source.read())
+    return {line: node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for line in range(node.lineno, node.end_lineno + 1)}
+
+
 def with_fused_norms(rows):
     """Rows where what a norm class launches is one kernel, as in a run with a patched norm."""
     fused, before = [], None
     for row in rows:
         frames, side = row[3], row[4]
-        key = (frames[0][0], frames[0][1].rsplit('.', 1)[0], side) if frames and re.search(r'RMSNorm\.\w+$', frames[0][1]) else None
+        owner = classes(frames[0][0]).get(frames[0][2], '') if frames else ''
+        key = (frames[0][0], owner, side) if owner.endswith('RMSNorm') else None
         if key is None:
             fused.append(row)
         elif key != before:

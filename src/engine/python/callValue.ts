@@ -1,7 +1,7 @@
 /** Walks calls: indexed functions are followed, library calls become operators, the rest becomes a hole. */
 import type { Span } from './ast';
 import { attribute, arithmetic, dtypeOf } from './evaluate';
-import { ACTIVATIONS, LIBRARY_CALLS, LIBRARY_MODULES, type LibraryCall } from './libraryCalls';
+import { ACTIVATION_CHAINS, ACTIVATIONS, LIBRARY_CALLS, LIBRARY_MODULES, type LibraryCall } from './libraryCalls';
 import { bindParameters, MAX_CALL_DEPTH, merge, type Lowering } from './lowering';
 import { buildsMask, decoratedForward, either, fusedKernels, knownFunction, knownMethod, libraryBase, maskKernels, mayBeKernel, moduleFunction } from './modelLibraryCalls';
 import type { NodeAttributes } from './operatorGraph';
@@ -193,7 +193,7 @@ function external(lowering: Lowering, path: string, args: CallArguments, span: S
   if (activation !== null) {
     // `ACT2FN["silu"]` of a table that is not indexed yields a module to call.
     const known = ACTIVATIONS.get(activation[1]);
-    return libraryActivation(lowering, known, args, span);
+    return libraryActivation(lowering, activation[1], known, args, span);
   }
   if (/(^|\.)partial$/.test(path)) {
     return args.positional.length === 0 ? UNKNOWN : { kind: 'partial', callee: args.positional[0], args: { ...args, positional: args.positional.slice(1) } };
@@ -235,15 +235,17 @@ function external(lowering: Lowering, path: string, args: CallArguments, span: S
 }
 
 /** An activation of a table that is not indexed: the one named, else any of the usual. */
-function libraryActivation(lowering: Lowering, known: string | undefined, args: CallArguments, span: Span): Value {
+function libraryActivation(lowering: Lowering, key: string, known: string | undefined, args: CallArguments, span: Span): Value {
   const run = (op: string): Value => libraryCall(lowering, { kind: 'operator', op, tensors: 1 }, op, args, span, false);
+  const runAll = (ops: readonly string[]): Value => libraryCall(lowering, { kind: 'chain', ops, tensors: 1 }, ops[0], args, span, false);
+  const chain = ACTIVATION_CHAINS.get(key);
+  if (chain !== undefined) {
+    return runAll(chain);
+  }
   if (known !== undefined) {
     return run(known);
   }
-  const values: Value[] = [];
-  const branches = ['silu', 'gelu', 'relu'].map((op) => lowering.graph.capture(() => values.push(run(op))));
-  lowering.graph.push({ kind: 'alternatives', branches, place: lowering.place(span) });
-  return merge(lowering, values, span);
+  return either(lowering, [...['silu', 'gelu', 'relu'].map((op) => () => run(op)), ...[...ACTIVATION_CHAINS.values()].map((ops) => () => runAll(ops))], span);
 }
 
 function builtin(lowering: Lowering, name: string, args: CallArguments, span: Span): Value {

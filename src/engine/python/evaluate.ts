@@ -2,7 +2,7 @@
 import type { Expression, Span } from './ast';
 import { callValue } from './callValue';
 import { assign, elementOf } from './execute';
-import { ACTIVATIONS } from './libraryCalls';
+import { ACTIVATION_CHAINS, ACTIVATIONS } from './libraryCalls';
 import { merge, TABLE, type Lowering } from './lowering';
 import { isCacheMethod, libraryBase } from './modelLibraryCalls';
 import type { Dtype } from './operatorGraph';
@@ -439,7 +439,7 @@ function tableEntry(lowering: Lowering, table: Value & { kind: 'dictionary' }, k
     return made(entry);
   }
   // The key comes from a configuration: any activation that models are configured with may run.
-  const usual = [...table.entries].filter(([name_]) => ACTIVATIONS.has(name_)).map(([, value]) => made(value));
+  const usual = [...table.entries].filter(([name_]) => ACTIVATIONS.has(name_) || ACTIVATION_CHAINS.has(name_)).map(([, value]) => made(value));
   return usual.length > 0 ? { kind: 'choice', options: usual } : UNKNOWN;
 }
 

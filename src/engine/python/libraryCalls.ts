@@ -76,7 +76,7 @@ export const LIBRARY_CALLS: ReadonlyMap<string, LibraryCall> = new Map(Object.en
 
 /** Library modules (`torch.nn.X`) by class: the call they make, with their weight and bias as operands. */
 export const LIBRARY_MODULES: ReadonlyMap<string, { readonly op: string | undefined; readonly mode?: string }> = new Map(Object.entries({
-  Linear: { op: 'matmul' }, Embedding: { op: 'indexSelect' }, LayerNorm: { op: 'layerNorm' }, RMSNorm: { op: 'rmsNorm' }, GroupNorm: { op: 'groupNorm' }, BatchNorm1d: { op: 'batchNorm' }, BatchNorm2d: { op: 'batchNorm' },
+  Linear: { op: 'matmul' }, Conv1D: { op: 'matmul' }, Embedding: { op: 'indexSelect' }, LayerNorm: { op: 'layerNorm' }, RMSNorm: { op: 'rmsNorm' }, GroupNorm: { op: 'groupNorm' }, BatchNorm1d: { op: 'batchNorm' }, BatchNorm2d: { op: 'batchNorm' },
   Conv1d: { op: 'conv' }, Conv2d: { op: 'conv' }, Conv3d: { op: 'conv' }, ConvTranspose1d: { op: 'conv' }, ConvTranspose2d: { op: 'conv' }, Dropout: { op: 'dropout' }, Identity: { op: undefined }, Flatten: { op: undefined },
   SiLU: { op: 'silu' }, GELU: { op: 'gelu' }, ReLU: { op: 'relu' }, Sigmoid: { op: 'sigmoid' }, Tanh: { op: 'tanh' }, Softplus: { op: 'softplus' }, Softmax: { op: 'softmax' }, LogSoftmax: { op: 'logSoftmax' }, ReLU6: { op: 'clamp' }, LeakyReLU: { op: 'leakyRelu' }, ELU: { op: 'elu' }, Mish: { op: 'mish' },
   MaxPool2d: { op: 'pool' }, AvgPool2d: { op: 'pool' }, AvgPool1d: { op: 'pool' }, AdaptiveAvgPool2d: { op: 'pool' }, AdaptiveAvgPool1d: { op: 'pool' }, Upsample: { op: 'interpolate' }, CrossEntropyLoss: { op: 'crossEntropy' }, MSELoss: { op: 'mseLoss' }, NLLLoss: { op: 'nllLoss' }, Unfold: { op: 'copy' }, ZeroPad2d: { op: 'pad' }, PReLU: { op: 'leakyRelu' }, Hardswish: { op: 'hardswish' },
@@ -84,7 +84,12 @@ export const LIBRARY_MODULES: ReadonlyMap<string, { readonly op: string | undefi
 
 /** Classes of activation tables such as `ACT2FN`, by key: used when the table itself is not indexed. */
 export const ACTIVATIONS: ReadonlyMap<string, string> = new Map([
-  ['silu', 'silu'], ['swish', 'silu'], ['gelu', 'gelu'], ['gelu_pytorch_tanh', 'gelu'], ['gelu_new', 'gelu'], ['gelu_fast', 'gelu'], ['quick_gelu', 'gelu'], ['relu', 'relu'], ['relu2', 'relu'], ['tanh', 'tanh'], ['sigmoid', 'sigmoid'],
+  ['silu', 'silu'], ['swish', 'silu'], ['gelu', 'gelu'], ['gelu_pytorch_tanh', 'gelu'], ['gelu_fast', 'gelu'], ['relu', 'relu'], ['tanh', 'tanh'], ['sigmoid', 'sigmoid'],
+]);
+
+/** Activations of such tables that run several operators. */
+export const ACTIVATION_CHAINS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['relu2', ['relu', 'pow']], ['gelu_new', ['muls', 'pow', 'muls', 'add', 'muls', 'tanh', 'adds', 'mul']], ['quick_gelu', ['muls', 'sigmoid', 'mul']],
 ]);
 
 /** Roots of library paths whose functions are in the table. */

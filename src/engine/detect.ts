@@ -5,6 +5,7 @@
 import type { FilePort } from './port';
 import type { Backend } from './profile/columns';
 import type { OpenOptions } from '../protocol/engine';
+import { visibleText } from '../protocol/visibleText';
 import { asReason, Cancelled, ProblemList, UnreadableInput, type Problem } from './profile/problems';
 import { findAscendFolders } from './readers/ascendFolders';
 import { findKinetoFile } from './readers/kinetoDetect';
@@ -50,7 +51,7 @@ export async function detectProfile(port: FilePort, path: string, options: Detec
   if (found.sources.length === 0 && !problems.toArray().some((problem) => problem.severity === 'error')) {
     throw new UnreadableInput({ code: stat.kind === 'file' ? 'error.not-a-profile' : 'error.no-profile-in-folder', args: { file: path } });
   }
-  const sources = uniqueRanks(found.sources, problems);
+  const sources = uniqueRanks(found.sources, problems).map((source) => ({ ...source, label: visibleText(source.label), group: visibleText(source.group) }));
   return { path, format: formatOf(sources), backend: backendOf(sources), sources, problems: problems.toArray(), alternative: found.alternative };
 }
 

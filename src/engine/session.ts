@@ -3,6 +3,7 @@
  * runs in the worker, in a child process, in the CLI and in tests.
  */
 import type { EngineMethod, EngineParams, EngineProgress, EngineResult, OpenOptions, Problem, ProfileSummary, RankSummary } from '../protocol/engine';
+import { visibleText } from '../protocol/visibleText';
 import type { Parser } from 'web-tree-sitter';
 import type { FilePort, SpillStore } from './port';
 import type { RankData } from './profile/columns';
@@ -123,7 +124,7 @@ export class EngineSession {
   private profileSummary(detected: DetectedProfile): ProfileSummary {
     return {
       path: detected.path,
-      name: this.environment.port.basename(detected.path),
+      name: visibleText(this.environment.port.basename(detected.path)),
       format: detected.format,
       backend: detected.backend,
       ranks: detected.sources.map((source) => this.summaryOf(source)),

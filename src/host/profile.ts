@@ -1,6 +1,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { CallOptions, Engine, EngineMethod, EngineParams, EngineResult, ProfileSummary, RankSummary } from '../protocol/engine';
+import { visibleText } from '../protocol/visibleText';
 import { codeOf, isCancelled } from './sentences';
 
 /** Starts an engine; `onCrash` is called when it ends by itself, between calls too. */
@@ -43,7 +44,7 @@ export class Profile implements vscode.Disposable {
   constructor(readonly path: string, public prefer: Prefer, private readonly startEngine: StartEngine, private readonly releaseAfterMs: number) {}
 
   get name(): string {
-    return this.summary?.name ?? path.basename(this.path);
+    return this.summary?.name ?? visibleText(path.basename(this.path));
   }
 
   get engineRuns(): boolean {

@@ -19,6 +19,7 @@ import { reportMessages } from './messages/report';
 import { sampleMessages } from './messages/sample';
 import { timelineMessages } from './messages/timeline';
 import { viewMessages } from './messages/views';
+import { visibleText } from './visibleText';
 
 /** All tables by area; a test proves that no code stands in two of them. */
 export const MESSAGE_AREAS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -42,6 +43,7 @@ export function translateWith(bundle: Readonly<Record<string, string>> | undefin
 /**
  * Puts arguments into a template; a placeholder without an argument stays visible, so that the mistake is seen.
  * `{count#kernel has#kernels have}` takes the first words for 1 and the second for every other number.
+ * Line breaks and the like in an argument (a file may be called so) are shown, not done.
  */
 export function fill(template: string, args: MessageArguments = {}): string {
   return template.replace(/\{(\w+)(?:#([^#{}]*)#([^#{}]*))?\}/g, (whole, name: string, one?: string, many?: string) => {
@@ -49,7 +51,7 @@ export function fill(template: string, args: MessageArguments = {}): string {
     if (one !== undefined && many !== undefined) {
       return Number(value) === 1 ? one : many;
     }
-    return value === undefined ? whole : String(value);
+    return value === undefined ? whole : visibleText(String(value));
   });
 }
 

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import chinese from '../../l10n/bundle.l10n.zh-cn.json';
 import { FAMILIES } from '../../src/protocol/families';
+import { visibleText } from '../../src/protocol/visibleText';
 import { english, fill, MESSAGE_AREAS, MESSAGES, render, renderProblem, translateWith } from '../../src/protocol/text';
 
 const bundle: Readonly<Record<string, string>> = chinese;
@@ -105,6 +106,13 @@ describe('messages', () => {
     assert.equal(say('ascend-csv-too-long'), 'a: 1 line is too long to be a row and was left out.');
     assert.equal(say('ascend-csv-quotes'), 'a: 1 line with unbalanced quotes was left out (the first one here).');
     assert.match(say('ascend-header-repeated'), /\(1 time\)/);
+  });
+
+  it('stay on one line whatever a file is called', () => {
+    assert.equal(fill('{file} is odd', { file: 'a\nb\t\u001b[31m\u2028\u202ec' }), 'a\\nb\\t\\u001b[31m\\u2028\\u202ec is odd');
+    const { message } = renderProblem({ kind: 'stray-bytes', severity: 'info', count: 2, where: 'a\r\nb.json' });
+    assert.ok(message.startsWith('a\\r\\nb.json: '), message);
+    assert.equal(visibleText('名前 é 🚀'), '名前 é 🚀');
   });
 
   it('fall back to English where a bundle has no entry', () => {

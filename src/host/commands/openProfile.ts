@@ -1,5 +1,6 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { visibleText } from '../../protocol/visibleText';
 import type { Profile } from '../profile';
 import { withCancellableProgress } from '../progress';
 import { isCancelled, problemLine, sentenceOf } from '../sentences';
@@ -38,7 +39,7 @@ export async function openPath(context: CommandContext, file: string): Promise<P
 export async function askAndOpen(context: CommandContext): Promise<Profile | undefined> {
   const folder: vscode.QuickPickItem = { label: vscode.l10n.t('$(folder) Folder...'), description: vscode.l10n.t('a profiler folder, or a folder of many ranks') };
   const file: vscode.QuickPickItem = { label: vscode.l10n.t('$(file) File...'), description: vscode.l10n.t('a trace, a database, or a zip or tar of a profile') };
-  const recent = context.store.recent().map((entry) => ({ label: `$(history) ${path.basename(entry)}`, description: shortPath(entry), path: entry }));
+  const recent = context.store.recent().map((entry) => ({ label: `$(history) ${visibleText(path.basename(entry))}`, description: visibleText(shortPath(entry)), path: entry }));
   const separator = { label: vscode.l10n.t('Recent'), kind: vscode.QuickPickItemKind.Separator };
   const picked = await vscode.window.showQuickPick<vscode.QuickPickItem & { readonly path?: string }>([folder, file, ...(recent.length > 0 ? [separator, ...recent] : [])], { title: vscode.l10n.t('Open Profile') });
   if (picked === undefined) {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync, strToU8, zipSync } from 'fflate';
 import { packTar } from 'modern-tar';
+import { detectProfile } from '../../../src/engine/detect';
 import { ProblemList, UnreadableInput } from '../../../src/engine/profile/problems';
 import { containerOf, headOf, listMembers, openBytes } from '../../../src/engine/readers/archive';
 import { findKinetoFile } from '../../../src/engine/readers/kinetoDetect';
@@ -12,7 +13,7 @@ import { classifyForeign, rankOfName, sniffTrace, traceLabel, traceRank } from '
 import { decodeDetail } from '../../../src/engine/readers/traceDetail';
 import { nodeFilePort } from '../../../src/node/filePort';
 import type { RankData } from '../../../src/engine/profile/columns';
-import { MESSAGES } from '../../../src/protocol/text';
+import { MESSAGES, renderProblem } from '../../../src/protocol/text';
 
 const port = nodeFilePort();
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -45,6 +46,22 @@ describe('Containers of traces', () => {
   async function detailOf(rank: RankData, index: number): Promise<Record<string, unknown> | undefined> {
     return decodeDetail(port, rank, 'device', index);
   }
+
+  it('shows line breaks in names of files and folders, and opens them all the same', async () => {
+    const file = path.join(folder, 'odd', 'run\n1', 'a\nb.json');
+    try {
+      mkdirSync(path.dirname(file), { recursive: true });
+      writeFileSync(file, traceText(3));
+      writeFileSync(path.join(path.dirname(file), 'c\n.json'), '[]');
+    } catch {
+      return; // not every file system takes such names
+    }
+    const { sources, problems } = await detectProfile(port, path.join(folder, 'odd'));
+    assert.deepEqual(sources.map(({ label, group }) => [label, group]), [['a\\nb', 'run\\n1']]);
+    assert.equal((await sources[0].read?.({ port, problems: new ProblemList() }))?.deviceEvents.count, 3);
+    const said = problems.map((problem) => renderProblem(problem).message);
+    assert.ok(said.length > 0 && said.every((sentence) => !sentence.includes('\n')), said.join());
+  });
 
   it('takes the last of two members of one name in a tar, too, plain or compressed', async () => {
     const member = (name: string, n: number): { readonly header: { readonly name: string; readonly size: number }; readonly body: Uint8Array } => {

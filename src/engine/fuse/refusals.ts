@@ -30,10 +30,20 @@ export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFa
     ['shared', () => match.shared.some((node) => nodes[node].op !== 'cast' && nodes[node].op !== 'view' && node !== facts.inner.id && leaks(trace, match, node))],
     ['no-keepdim', () => members.some((node) => (node.op === 'mean' || node.op === 'sum') && node.attributes.keepdim !== true)],
     ['dimension-unknown', () => members.some((node) => REDUCTIONS.has(node.op) && node.attributes.dims?.join() !== '-1')],
+    ['constant-unknown', () => unreadConstant(trace, match)],
     ['cast-unknown', () => facts.unknownCast],
     ['control-flow', () => sitesOf(graph, facts.own).some((place) => place.file !== scope.file)],
   ];
   return owner === undefined && definition.body.length === 0 ? 'control-flow' : checks.find(([, applies]) => applies())?.[0];
+}
+
+/** A number of the form that the source does not give, and that is not one of its roles: 1.702 must be 1.702. */
+function unreadConstant({ graph }: FunctionTrace, match: FusionMatch): boolean {
+  const roles = new Set([...match.roles.values()].map((role) => (role.kind === 'number' ? role.place?.start ?? 'nowhere' : 'tensor')));
+  return match.operators.some((node) => {
+    const { scalar, scalarPlace } = graph.nodes[node].attributes;
+    return scalar !== undefined && Number.isNaN(scalar) && !roles.has(scalarPlace?.start ?? 'nowhere');
+  });
 }
 
 /** Whether a value reaches something outside the form; a view of it on the way back into the form is no such thing. */

@@ -101,7 +101,7 @@ export function overlaps(entry: FuseEntry, place: FusePlace | undefined): boolea
 
 export const placeOf = ({ fusion, startLine, endLine }: Pick<DocumentChain, 'startLine' | 'endLine'> & { readonly fusion: string }): FusePlace => ({ fusion, startLine, endLine });
 
-/** Every part asks for confirmation, so that the Refactor Preview shows the difference first. */
+/** Asks for confirmation, so that the Refactor Preview shows the difference first. */
 function workspaceEdit(document: vscode.TextDocument, edits: readonly FuseEdit[], entries: readonly FuseEntry[]): vscode.WorkspaceEdit {
   const made = new vscode.WorkspaceEdit();
   const promise = entries.find((entry) => entry.promise !== undefined)?.promise;
@@ -109,8 +109,20 @@ function workspaceEdit(document: vscode.TextDocument, edits: readonly FuseEdit[]
     needsConfirmation: true, label: vscode.l10n.t('Put the fused operator here, in a preview'),
     ...(promise === undefined ? {} : { description: text(`fuse.promise.${promise}`, undefined, translate) }),
   };
-  for (const edit of edits) {
-    made.replace(document.uri, new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end)), edit.text, metadata);
-  }
+  const edit = joined(document.getText(), edits);
+  made.replace(document.uri, new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end)), edit.text, metadata);
   return made;
+}
+
+/** One edit for several: in the preview each could be ticked alone, and an import without its call, or the reverse, is broken code. */
+function joined(content: string, edits: readonly FuseEdit[]): FuseEdit {
+  const sorted = [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
+  const [{ start }] = sorted;
+  let at = start;
+  let made = '';
+  for (const edit of sorted) {
+    made += content.slice(at, edit.start) + edit.text;
+    at = edit.end;
+  }
+  return { start, end: at, text: made };
 }

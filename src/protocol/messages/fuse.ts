@@ -29,6 +29,7 @@ export const fuseMessages: Readonly<Record<string, string>> = {
   'fuse.reason.shared': 'Something else uses a value between, so the eager operators would run all the same.',
   'fuse.reason.no-keepdim': 'The mean drops its dimension, so the product broadcasts another way.',
   'fuse.reason.dimension-unknown': 'The source does not say that the last dimension is meant.',
+  'fuse.reason.constant-unknown': 'A constant of the form is not given in the source, so it may be another.',
   'fuse.reason.cast-unknown': 'The source does not tell which dtype the form computes in.',
   'fuse.reason.control-flow': 'The form is spread over branches or files.',
   'fuse.reason.result-in-fp32': 'The result stays in fp32, and the fused operator would round it.',

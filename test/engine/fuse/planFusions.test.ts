@@ -79,6 +79,7 @@ describe('planning fusions', () => {
     ['autocast', 'rms-norm autocast', body(`with torch.autocast("cuda"):\n${NORM.split('\n').map((line) => `    ${line}`).join('\n')}`)],
     ['a hook on the tensor', 'rms-norm hooks', body(`x.register_hook(print)\n${NORM}`)],
     ['DTensor', 'rms-norm dtensor', body(NORM, 'from torch.distributed.tensor import DTensor\n\n\n')],
+    ['a constant nobody knows', 'gelu constant-unknown', body('return x * torch.sigmoid(alpha * x)').replace('def case(x, w)', 'def case(x, w, alpha: float)')],
     ['a norm over groups', 'rms-norm reshaped', body('g = x.view(-1, 4, 16)\nreturn w * (g * torch.rsqrt(g.pow(2).mean(-1, keepdim=True) + 1e-6)).view(-1, 64)')],
     ['no keepdim', 'rms-norm no-keepdim', body(NORM.replace(', keepdim=True', ''))],
     ['a dimension nobody knows', 'rms-norm dimension-unknown', body(NORM.replace('mean(-1', 'mean(axis')).replace('def case(x, w)', 'def case(x, w, axis: int)')],

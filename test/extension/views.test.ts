@@ -28,6 +28,20 @@ describe('a view', () => {
     assert.equal(vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).length, 1, 'the editor is the Overview: no second tab');
   });
 
+  it('is one Overview when a profile that is open in a panel is opened as an editor', async () => {
+    const both = writeTwoRanks(path.join(folder, 'taken-over'));
+    const trace = path.join(both, 'worker0.pt.trace.json');
+    await api.openProfile(trace);
+    await vscode.commands.executeCommand('fuselens.showOverview');
+    await eventually('the panel reads the rank', () => api.profiles()[0]?.ranks[0]?.loaded?.kernels, (kernels) => kernels === 3);
+    const open = (): readonly vscode.Tab[] => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs);
+    assert.deepEqual(open().map(({ input }) => input instanceof vscode.TabInputWebview), [true]);
+    await vscode.commands.executeCommand('vscode.openWith', vscode.Uri.file(trace), 'fuselens.trace');
+    await eventually('the editor took over', open, (tabs) => tabs.length === 1 && tabs[0].input instanceof vscode.TabInputCustom);
+    assert.equal(api.views().filter(({ view }) => view === 'overview').length, 1);
+    assert.equal(api.profiles()[0].ranks[0].loaded?.kernels, 3);
+  });
+
   it('is offered for a kernel table without taking it over', async () => {
     const manifest = vscode.extensions.getExtension('fuselens.fuselens')?.packageJSON as { readonly contributes: { readonly customEditors: readonly { readonly viewType: string; readonly priority: string }[] } };
     assert.deepEqual(manifest.contributes.customEditors.map(({ viewType, priority }) => [viewType, priority]), [['fuselens.trace', 'default'], ['fuselens.profile', 'option']]);

@@ -11,6 +11,8 @@ export const EDITOR_TYPES = ['fuselens.trace', 'fuselens.profile'] as const;
 interface Tab {
   readonly panel: vscode.WebviewPanel;
   readonly view: ProfileView;
+  /** Not a custom editor: those belong to their document and may stand side by side when the user splits one. */
+  readonly isPanel: boolean;
 }
 
 /** The tabs that show a profile: one per profile and view, whether it is a panel or a custom editor. */
@@ -84,7 +86,12 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
 
   resolveCustomEditor(document: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
     const profile = this.store.add(document.uri.fsPath);
-    this.attach(panel, profile, initialState(profile, 'overview'), false);
+    const state = initialState(profile, 'overview');
+    // The editor takes over from the panel that showed the same, with its rank and step.
+    const known = [...this.tabs].find((tab) => tab.isPanel && tab.view.profile === profile && tab.view.state.view === 'overview');
+    this.closeSleeping(profile, 'overview');
+    this.attach(panel, profile, known === undefined ? state : known.view.state, false);
+    known?.panel.dispose();
     const opened = (): void => {
       this.store.noteRecent(profile.path);
       this.store.setActive(profile);
@@ -103,12 +110,12 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
     }
   }
 
-  private attach(panel: vscode.WebviewPanel, profile: Profile, state: ViewState, ownTitle = true): Tab {
-    if (ownTitle) {
+  private attach(panel: vscode.WebviewPanel, profile: Profile, state: ViewState, isPanel = true): Tab {
+    if (isPanel) {
       panel.title = titleOf(profile, state.view);
       panel.iconPath = vscode.Uri.joinPath(this.services.extensionUri, 'media', 'fuselens-tab.svg');
     }
-    const tab: Tab = { panel, view: new ProfileView(panel.webview, profile, state, this.services) };
+    const tab: Tab = { panel, view: new ProfileView(panel.webview, profile, state, this.services), isPanel };
     this.tabs.add(tab);
     panel.onDidChangeViewState(() => this.noteActive());
     panel.onDidDispose(() => {

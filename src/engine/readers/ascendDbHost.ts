@@ -2,7 +2,7 @@ import type { SqlValue } from '../port';
 import { hostBuilder, type TableBuilder } from '../profile/builders';
 import { HostKind, type HostEvents, type ThreadInfo } from '../profile/columns';
 import type { StringTable } from '../profile/strings';
-import { asDouble, idOf, numberOf, type DatabaseStrings, type SqliteTables } from './sqliteTables';
+import { asDouble, callChains, type DatabaseStrings, idOf, numberOf, type SqliteTables } from './sqliteTables';
 
 export interface DatabaseHost {
   readonly events: TableBuilder<HostEvents>;
@@ -54,7 +54,7 @@ class HostReader {
     private readonly baseNs: bigint,
   ) {
     this.events = hostBuilder(['PYTORCH_API', 'CANN_API', 'MSTX_EVENTS', 'GC_RECORD'].reduce((sum, table) => sum + tables.count(table), 0));
-    this.stacks = this.readStacks();
+    this.stacks = callChains(this.tables, 'PYTORCH_CALLCHAINS', 'stack', this.names, this.strings);
   }
 
   readFramework(): void {
@@ -174,32 +174,6 @@ class HostReader {
     }
     [this.lastProcess, this.lastThread, this.lastIndex] = [process, thread, index];
     return index;
-  }
-
-  /** Call chains as the text export writes them: frames joined by `;`, innermost first. */
-  private readStacks(): ReadonlyMap<number, number> {
-    const stacks = new Map<number, number>();
-    if (!this.tables.has('PYTORCH_CALLCHAINS', 'id', 'stack', 'stackDepth')) {
-      return stacks;
-    }
-    let current = -1;
-    let frames: string[] = [];
-    const keep = (): void => {
-      if (current >= 0) {
-        stacks.set(current, this.strings.intern(frames.join(';')));
-      }
-    };
-    for (const [id, frame] of this.tables.rows('PYTORCH_CALLCHAINS', 'SELECT id, stack FROM PYTORCH_CALLCHAINS ORDER BY id, stackDepth')) {
-      const chain = idOf(id);
-      if (chain !== current) {
-        keep();
-        current = chain;
-        frames = [];
-      }
-      frames.push(this.names.text(frame));
-    }
-    keep();
-    return stacks;
   }
 }
 

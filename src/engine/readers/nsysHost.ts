@@ -3,7 +3,7 @@ import { hostBuilder, type TableBuilder } from '../profile/builders';
 import { HostKind, type HostEvents, type ThreadInfo } from '../profile/columns';
 import type { StringTable } from '../profile/strings';
 import { ProcessKeys, SQL_PROCESS, SQL_THREAD } from './nsysKeys';
-import { idOf, numberOf, textOf, type DatabaseStrings, type SqliteTables } from './sqliteTables';
+import { callChains, type DatabaseStrings, idOf, numberOf, type SqliteTables, textOf } from './sqliteTables';
 
 export interface NsysHost {
   readonly events: TableBuilder<HostEvents>;
@@ -59,7 +59,7 @@ class HostReader implements NsysHost {
       return;
     }
     const keys = new ProcessKeys();
-    const stacks = this.readStacks();
+    const stacks = callChains(this.tables, 'CUDA_CALLCHAINS', 'symbol', this.names, this.strings);
     const callNames = new Map<number, number>();
     const sql = `SELECT r.start, r."end" - r.start, ${SQL_PROCESS.replace('$', 'r.globalTid')}, ${SQL_THREAD.replace('$', 'r.globalTid')}, ${tables.select(CALLS, ['nameId', 'correlationId', 'callchainId'], 'r')} FROM ${CALLS} r`;
     for (const [start, duration, process, thread, name, correlation, chain] of tables.rows(CALLS, sql)) {
@@ -117,31 +117,6 @@ class HostReader implements NsysHost {
       this.threadIndex.set(key, index);
     }
     return index;
-  }
-
-  /** Native call chains of CUDA calls, frames joined by `;`, innermost first. */
-  private readStacks(): ReadonlyMap<number, number> {
-    const stacks = new Map<number, number>();
-    if (!this.tables.has('CUDA_CALLCHAINS', 'id', 'symbol', 'stackDepth')) {
-      return stacks;
-    }
-    let current = -1;
-    let frames: string[] = [];
-    const keep = (): void => {
-      if (current >= 0) {
-        stacks.set(current, this.strings.intern(frames.join(';')));
-      }
-    };
-    for (const [id, symbol] of this.tables.rows('CUDA_CALLCHAINS', 'SELECT id, symbol FROM CUDA_CALLCHAINS ORDER BY id, stackDepth')) {
-      if (idOf(id) !== current) {
-        keep();
-        current = idOf(id);
-        frames = [];
-      }
-      frames.push(this.names.text(symbol));
-    }
-    keep();
-    return stacks;
   }
 }
 

@@ -173,3 +173,32 @@ export class DatabaseStrings {
     return known;
   }
 }
+
+/**
+ * Call chains by id as the text exports write them: frames joined by `;`, innermost first, as ids of `strings`. `frame` is
+ * the column with the id of the frame's text.
+ */
+export function callChains(tables: SqliteTables, table: string, frame: string, names: DatabaseStrings, strings: StringTable): ReadonlyMap<number, number> {
+  const stacks = new Map<number, number>();
+  if (!tables.has(table, 'id', frame, 'stackDepth')) {
+    return stacks;
+  }
+  let current = -1;
+  let frames: string[] = [];
+  const keep = (): void => {
+    if (current >= 0) {
+      stacks.set(current, strings.intern(frames.join(';')));
+    }
+  };
+  for (const [id, text] of tables.rows(table, `SELECT id, "${frame}" FROM "${table}" ORDER BY id, stackDepth`)) {
+    const chain = idOf(id);
+    if (chain !== current) {
+      keep();
+      current = chain;
+      frames = [];
+    }
+    frames.push(names.text(text));
+  }
+  keep();
+  return stacks;
+}

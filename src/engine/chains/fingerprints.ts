@@ -168,7 +168,7 @@ function summarise(rank: RankData, group: Group, steps: number, communication: I
   return {
     id: hash(`${group.pattern?.fusion.id ?? ''}|${group.phase}|${group.chain}`), fusion: group.pattern?.fusion, form: group.pattern?.form ?? '', chain: group.chain, phase: group.phase,
     kernels, occurrences: count, perStep: count / steps, meanNs: total / count, totalNs: total, periodNs: medianDistance(starts), gapNs: gap,
-    recoverable: recoverable({ occurrences: count, meanNs: total / count, longestNs: longest / count, fusedNs: undefined, exposedShare: total === 0 ? 0 : exposed / total, gapNs: gap }),
+    recoverable: recoverable({ occurrences: count, meanNs: total / count, longestNs: longest / count, exposedShare: total === 0 ? 0 : exposed / total, gapNs: gap }),
     events: occurrenceEvents,
   };
 }

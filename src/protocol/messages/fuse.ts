@@ -4,7 +4,7 @@ export const fuseMessages: Readonly<Record<string, string>> = {
   'fuse.status.advice': 'advice',
   'fuse.status.refused': 'left as it is',
   'fuse.promise.exact': 'The numbers stay the same bit for bit.',
-  'fuse.promise.rounding': 'Equal within bf16 rounding: the fused operator rounds fewer times, so single bits differ.',
+  'fuse.promise.rounding': 'Equal within bf16 rounding: the fused operator rounds fewer times, so single bits differ; beside a weight of a wider dtype the result has the dtype of x.',
   'fuse.promise.fp32Inside': 'The fused operator computes in fp32 inside: it differs from the eager form by bf16 rounding, and is no further from the exact value.',
   'fuse.reason.no-replacement': 'No fused operator with a gradient is known for this form on this backend.',
   'fuse.reason.needs-cat': 'Gate and up are two tensors: the fused operator would need a concatenation that costs as much as it saves.',

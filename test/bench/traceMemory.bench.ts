@@ -9,7 +9,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { loadBundled } from './bundled';
-import type * as Subject from './traceSubject';
+import type * as Subject from './readerModules';
 import type { BenchRow } from './main';
 import { writeLargeTrace } from './traceFiles';
 
@@ -52,7 +52,7 @@ function readApart(file: string): Reading {
 }
 
 async function readHere(file: string): Promise<void> {
-  const { ProblemList, readKinetoTrace, nodeFilePort } = loadBundled('traceSubject.ts') as typeof Subject;
+  const { ProblemList, readKinetoTrace, nodeFilePort } = loadBundled('readerModules.ts') as typeof Subject;
   const start = performance.now();
   const rank = await readKinetoTrace({ port: nodeFilePort(), problems: new ProblemList() }, file);
   const reading: Reading = {

@@ -1,5 +1,5 @@
 /**
- * Trace JSON to columns (file to RankData: links, steps and all) against JSON.parse of the same bytes in the same run. A
+ * Trace JSON to columns against JSON.parse of the same bytes in the same run; neither sorts or links, and the finished rank stands beside. A
  * large shared trace is repeated until it is over 100 MB (1 MB for the smoke run). Each subject runs in a process of its own,
  * as the reader does in the product; they take turns, and the best of all rounds counts.
  */
@@ -45,18 +45,19 @@ function measure(name: string, script: string, file: string, rounds: number, tur
   const megabytes = statSync(file).size / 1e6;
   const best: Record<string, Speeds> = {};
   for (let turn = 0; turn < turns; turn++) {
-    for (const subject of ['columns', 'parse', 'scan']) {
+    for (const subject of ['columns', 'parse', 'rank', 'scan']) {
       const speeds = JSON.parse(execFileSync(process.execPath, ['--expose-gc', script, subject, file, String(subject === 'parse' ? Math.min(rounds, 3) : rounds)], { encoding: 'utf8' })) as Speeds;
       best[subject] = best[subject] === undefined || speeds.best > best[subject].best ? speeds : best[subject];
     }
   }
-  const { columns, parse, scan } = best;
-  if (parse.events !== columns.events) {
-    throw new Error(`${name}: ${columns.events} events, JSON.parse ${parse.events}`);
+  const { columns, parse, rank, scan } = best;
+  if (parse.events !== columns.events || parse.events !== rank.events) {
+    throw new Error(`${name}: ${columns.events} and ${rank.events} events, JSON.parse ${parse.events}`);
   }
   return [
     { name: `${name}, ${megabytes.toFixed(0)} MB, ${columns.events} events: trace to columns, warm`, value: columns.best, unit: 'MB/s', target: 250 },
     { name: `${name}: trace to columns, first run`, value: columns.first, unit: 'MB/s' },
+    { name: `${name}: trace to a finished rank (sorted, linked, with steps)`, value: rank.best, unit: 'MB/s' },
     { name: `${name}: scanner alone`, value: scan.best, unit: 'MB/s' },
     { name: `${name}: JSON.parse`, value: parse.best, unit: 'MB/s' },
     { name: `${name}: times JSON.parse`, value: columns.best / parse.best, unit: '×', target: 2.5 },

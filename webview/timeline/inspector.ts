@@ -81,13 +81,18 @@ export class Inspector {
     } else if (hit.bin === undefined) {
       this.selection.clear();
     } else {
-      await this.selectPlace(await bridge.call('nearest', { rank, lane: lane.id, row: hit.row.row, timeNs: hit.timeNs }));
+      const shown = this.panel.active;
+      const place = await bridge.call('nearest', { rank, lane: lane.id, row: hit.row.row, timeNs: hit.timeNs });
+      // Whoever turned to another tab meanwhile (search, table) is not pulled back by a late answer.
+      await this.selectPlace(place, this.panel.active === shown);
     }
   }
 
-  async selectPlace(place: EventPlace | null): Promise<void> {
+  async selectPlace(place: EventPlace | null, reveal = true): Promise<void> {
     if (place !== null) {
-      this.panel.show('selection');
+      if (reveal) {
+        this.panel.show('selection');
+      }
       await this.selection.select(place);
     }
   }

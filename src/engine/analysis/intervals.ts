@@ -113,6 +113,28 @@ export function overlapLength(a: Intervals, b: Intervals): number {
   return sum;
 }
 
+/** Share of `[startNs, endNs)` that `a` covers, 0 for an empty window; by binary search, for many small windows. */
+export function coveredShare({ count, starts, ends }: Intervals, startNs: number, endNs: number): number {
+  if (!(endNs > startNs)) {
+    return 0;
+  }
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ends[middle] <= startNs) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  let covered = 0;
+  for (let i = low; i < count && starts[i] < endNs; i++) {
+    covered += Math.min(endNs, ends[i]) - Math.max(startNs, starts[i]);
+  }
+  return covered / (endNs - startNs);
+}
+
 /** The part of `a` inside `[startNs, endNs)`. */
 export function clip(a: Intervals, startNs: number, endNs: number): Intervals {
   return intersect(a, single(startNs, endNs));

@@ -5,7 +5,9 @@
 import type { Parser } from 'web-tree-sitter';
 import { FUSIONS } from '../fusions';
 import type { Fusion } from '../fusions/fusion';
-import { EventKind, type RankData } from '../profile/columns';
+import type { RankData } from '../profile/columns';
+import { coveredShare, type Intervals } from '../analysis/intervals';
+import { busyUnions, selectEvents } from '../analysis/selection';
 import { kernelSequences, TokenNames, type KernelSequence } from './kernelSequence';
 import { chainPatterns, type ChainPattern } from './patterns';
 import { PHASES, phasesOf, type Phase } from './phases';
@@ -55,7 +57,7 @@ export function fingerprints(rank: RankData, parser: Parser, options: Fingerprin
   const names = new TokenNames();
   const { sequences } = kernelSequences(rank, names);
   const patterns = chainPatterns(parser, options.fusions ?? FUSIONS, rank.backend, names);
-  const communication = communicationIntervals(rank);
+  const { communication } = busyUnions(rank.deviceEvents, selectEvents(rank.deviceEvents));
   const groups = new Map<string, Group>();
   for (const sequence of sequences) {
     const known = recognise(sequence.tokens, patterns, names).filter((occurrence) => inStep(rank, sequence, occurrence, options.step));
@@ -157,7 +159,7 @@ function summarise(rank: RankData, group: Group, steps: number, communication: I
     }
     total += sum;
     longest += most;
-    exposed += sum * (1 - communication.share(events.startNs[own[0]], end));
+    exposed += sum * (1 - coveredShare(communication, events.startNs[own[0]], end));
     starts.push(events.startNs[own[0]]);
   }
   const count = group.occurrences.length;
@@ -186,55 +188,4 @@ function hash(text: string): string {
     value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
   }
   return (value >>> 0).toString(36).padStart(7, '0');
-}
-
-/** Union of communication, for the question how much of a window it covers. */
-interface Intervals {
-  /** Share of [from, to) with communication running. */
-  share(from: number, to: number): number;
-}
-
-function communicationIntervals(rank: RankData): Intervals {
-  const { deviceEvents: events } = rank;
-  const starts: number[] = [];
-  const ends: number[] = [];
-  const order: number[] = [];
-  for (let i = 0; i < events.count; i++) {
-    if (events.kind[i] === EventKind.Communication && !Number.isNaN(events.startNs[i]) && events.durationNs[i] > 0) {
-      order.push(i);
-    }
-  }
-  order.sort((a, b) => events.startNs[a] - events.startNs[b]);
-  for (const event of order) {
-    const start = events.startNs[event];
-    const end = start + events.durationNs[event];
-    if (ends.length > 0 && start <= ends[ends.length - 1]) {
-      ends[ends.length - 1] = Math.max(ends[ends.length - 1], end);
-    } else {
-      starts.push(start);
-      ends.push(end);
-    }
-  }
-  return {
-    share: (from, to) => {
-      if (!(to > from)) {
-        return 0;
-      }
-      let low = 0;
-      let high = ends.length;
-      while (low < high) {
-        const middle = (low + high) >> 1;
-        if (ends[middle] <= from) {
-          low = middle + 1;
-        } else {
-          high = middle;
-        }
-      }
-      let covered = 0;
-      for (let i = low; i < starts.length && starts[i] < to; i++) {
-        covered += Math.min(to, ends[i]) - Math.max(from, starts[i]);
-      }
-      return covered / (to - from);
-    },
-  };
 }

@@ -62,7 +62,10 @@ export class Explainer {
       const value = indexSources(this.port, sources, parser, { overlay: new Map(Object.entries(overlay ?? {})), ...(signal === undefined ? {} : { signal }) });
       this.index = { key, value };
       value.catch(() => {
-        this.index = undefined;
+        // Only this one: a newer request may have taken its place.
+        if (this.index?.value === value) {
+          this.index = undefined;
+        }
       });
     }
     return this.index.value;

@@ -17,6 +17,7 @@ import { detectProfile, type DetectedProfile } from './detect';
 import { analyzeReport, type ReportPart } from './analysis/analyzeReport';
 import { overview } from './analysis/overview';
 import { rankReport } from './analysis/rankReport';
+import { isKernel } from './analysis/selection';
 import { assignFamilies, type FamilyRule } from './analysis/families';
 import { timelineMethods, type TimelineMethod } from './timeline/methods';
 
@@ -244,12 +245,11 @@ function loadedSummary({ source, data, problems }: LoadedRank): RankSummary {
   };
 }
 
-/** Kernels are compute and communication events; copies and sets are not. */
 function countKernels(data: RankData): number {
   const { kind, count } = data.deviceEvents;
   let kernels = 0;
   for (let i = 0; i < count; i++) {
-    kernels += kind[i] < 2 ? 1 : 0;
+    kernels += isKernel(kind[i]) ? 1 : 0;
   }
   return kernels;
 }

@@ -47,7 +47,7 @@ function commonTail(left: readonly string[], right: readonly string[]): number {
 
 const escapeGlob = (name: string): string => name.replace(/[[\]{}*?]/g, '[$&]');
 
-async function exists(uri: vscode.Uri): Promise<boolean> {
+export async function exists(uri: vscode.Uri): Promise<boolean> {
   try {
     await vscode.workspace.fs.stat(uri);
     return true;

@@ -3,6 +3,7 @@
  * its chain and its statement. Stacks recorded in the profile come first; alignment with the workspace fills what they leave.
  */
 import type { Parser } from 'web-tree-sitter';
+import type { FingerprintSourceEntry } from '../../protocol/fingerprints';
 import { fingerprints, type Fingerprint } from '../chains/fingerprints';
 import { parseFrame, type FrameText } from '../links/frames';
 import { callStackOf, sourceOf } from '../links/source';
@@ -31,22 +32,9 @@ export interface KernelOrigin {
   readonly backward: boolean;
 }
 
-export interface FingerprintSource {
-  readonly file: string;
-  readonly startLine: number;
-  readonly endLine: number;
-  readonly function: string;
-  readonly method: 'stack' | 'alignment';
-  readonly confidence: number;
-  readonly equals: readonly string[];
-  readonly occurrences: number;
-  /** Expressions of the chain's kernels. */
-  readonly kernels: readonly { readonly line: number; readonly startColumn: number; readonly endLine: number; readonly endColumn: number }[];
-}
-
 export interface ExplainedFingerprint {
   readonly fingerprint: Fingerprint;
-  readonly sources: readonly FingerprintSource[];
+  readonly sources: readonly FingerprintSourceEntry[];
 }
 
 export interface Explanation {
@@ -84,20 +72,21 @@ function candidatesIn(index: SourceIndex): CandidateIndex {
  */
 const UNIQUE_MATCH_CONFIDENCE = 0.6;
 
-function uniqueMatches(index: SourceIndex, parser: Parser): ReadonlyMap<string, FingerprintSource> {
-  const places = new Map<string, Map<string, FingerprintSource>>();
+function uniqueMatches(index: SourceIndex, parser: Parser): ReadonlyMap<string, FingerprintSourceEntry> {
+  const places = new Map<string, Map<string, FingerprintSourceEntry>>();
   const forms = catalogueForms(parser);
   for (const { graph, scope } of candidatesIn(index).all() ?? []) {
+    let counted: LineIndex | undefined;
     for (const match of matchFusions(graph, forms)) {
       const root = graph.nodes[match.root];
       if (root.place.file !== scope.file) {
         continue;
       }
-      const lines = new LineIndex(scope.text);
+      const lines = (counted ??= new LineIndex(scope.text));
       const own = match.nodes.map((node) => graph.nodes[node]).filter((node) => node.place.file === scope.file && node.call === root.call);
       const startLine = Math.min(...own.map((node) => lines.line(node.statement.start)));
       const endLine = Math.max(...own.map((node) => lines.line(node.statement.end - 1)));
-      const known = places.get(match.fusion.id) ?? new Map<string, FingerprintSource>();
+      const known = places.get(match.fusion.id) ?? new Map<string, FingerprintSourceEntry>();
       places.set(match.fusion.id, known);
       known.set(`${scope.file}:${startLine}`, {
         file: scope.file, startLine, endLine, function: root.call < 0 ? graph.root.name : graph.calls[root.call].callee, method: 'alignment', confidence: UNIQUE_MATCH_CONFIDENCE, equals: [], occurrences: 0,
@@ -105,7 +94,7 @@ function uniqueMatches(index: SourceIndex, parser: Parser): ReadonlyMap<string, 
       });
     }
   }
-  const unique = new Map<string, FingerprintSource>();
+  const unique = new Map<string, FingerprintSourceEntry>();
   for (const [fusion, found] of places) {
     const [only] = found.values();
     if (found.size === 1) {
@@ -129,11 +118,11 @@ export function explain(rank: RankData, options: ExplainOptions): Explanation {
   found.forEach((fingerprint, index) => fingerprint.events.forEach((events) => events.forEach((event) => { chainOf[event] = index; })));
   const equals = alignment !== undefined && 'candidate' in alignment ? alignment.equals.map((candidate) => candidate.scope.file) : [];
   const explained = found.map((fingerprint): ExplainedFingerprint => ({ fingerprint, sources: sourcesOf(fingerprint, origins, equals) }));
-  const alone = options.sources !== undefined && explained.some((entry) => entry.sources.length === 0) ? uniqueMatches(options.sources, options.parser) : new Map<string, FingerprintSource>();
+  const alone = options.sources !== undefined && explained.some((entry) => entry.sources.length === 0) ? uniqueMatches(options.sources, options.parser) : new Map<string, FingerprintSourceEntry>();
   return { fingerprints: explained.map((entry) => (entry.sources.length > 0 ? entry : withUnique(entry, alone))), chainOf, origins: origins.list, originOf: origins.of, alignment };
 }
 
-function withUnique(entry: ExplainedFingerprint, unique: ReadonlyMap<string, FingerprintSource>): ExplainedFingerprint {
+function withUnique(entry: ExplainedFingerprint, unique: ReadonlyMap<string, FingerprintSourceEntry>): ExplainedFingerprint {
   const source = entry.fingerprint.fusion === undefined ? undefined : unique.get(entry.fingerprint.fusion.id);
   return source === undefined ? entry : { ...entry, sources: [{ ...source, occurrences: entry.fingerprint.occurrences }] };
 }
@@ -242,7 +231,7 @@ function originOf(node: OperatorNode, graph: OperatorGraph, lines: LineIndexes, 
 /** A chain may run from several functions (a norm class and a query norm); one that explains less than a tenth is noise. */
 const MINIMUM_SHARE = 0.1;
 
-function sourcesOf(fingerprint: Fingerprint, origins: OriginTable, equals: readonly string[]): readonly FingerprintSource[] {
+function sourcesOf(fingerprint: Fingerprint, origins: OriginTable, equals: readonly string[]): readonly FingerprintSourceEntry[] {
   const groups = new Map<string, { readonly places: Map<number, number>; occurrences: number }>();
   for (const events of fingerprint.events) {
     const counts = new Map<string, number>();

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { exists } from '../openSource';
 import { withCancellableProgress } from '../progress';
 import { runCli } from '../runCli';
 import type { CommandContext } from './context';
@@ -22,13 +23,4 @@ export async function openSample(context: CommandContext): Promise<void> {
   }
   context.store.add(vscode.Uri.joinPath(folder, 'optimized').fsPath);
   await openPath(context, baseline.fsPath);
-}
-
-async function exists(uri: vscode.Uri): Promise<boolean> {
-  try {
-    await vscode.workspace.fs.stat(uri);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -3,7 +3,7 @@ import { samePlace } from '../../src/host/editor/documentEvidence';
 import { shiftedEvidence, type LineEdit } from '../../src/host/editor/shiftedEvidence';
 import type { FingerprintData } from '../../src/protocol/fingerprints';
 
-const FILE = '/work/models/norm.py';
+const FILE = '/project/models/norm.py';
 
 function evidence(...lines: readonly number[]): FingerprintData {
   return { fingerprints: [], lines: lines.map((line) => ({ file: FILE, line, kernels: 1, totalUs: 1, backwardUs: 0, method: 'alignment' })), attribution: { locatedShare: 1, alignment: null, files: 1, capped: false } };
@@ -25,17 +25,17 @@ describe('evidence after an edit', () => {
   });
 
   it('of other files stays', () => {
-    assert.deepEqual(shiftedEvidence(evidence(3), '/work/other/train.py', [{ startLine: 1, endLine: 1, addedLines: 5 }]).lines.map(({ line }) => line), [3]);
+    assert.deepEqual(shiftedEvidence(evidence(3), '/project/other/train.py', [{ startLine: 1, endLine: 1, addedLines: 5 }]).lines.map(({ line }) => line), [3]);
   });
 });
 
 describe('places of a profile', () => {
   it('are the same by path, or by the tail of a path from elsewhere', () => {
-    assert.ok(samePlace('/work/models/norm.py', '/work/models/norm.py'));
-    assert.ok(samePlace('models/norm.py', '/work/models/norm.py'));
-    assert.ok(samePlace('/root/job/models/norm.py', '/work/models/norm.py'));
-    assert.ok(samePlace('C:\\job\\models\\norm.py', '/work/models/norm.py'));
-    assert.ok(!samePlace('/root/job/norm.py', '/work/models/norm.py'));
-    assert.ok(!samePlace('/root/models/other.py', '/work/models/norm.py'));
+    assert.ok(samePlace('/project/models/norm.py', '/project/models/norm.py'));
+    assert.ok(samePlace('models/norm.py', '/project/models/norm.py'));
+    assert.ok(samePlace('/root/job/models/norm.py', '/project/models/norm.py'));
+    assert.ok(samePlace('C:\\job\\models\\norm.py', '/project/models/norm.py'));
+    assert.ok(!samePlace('/root/job/norm.py', '/project/models/norm.py'));
+    assert.ok(!samePlace('/root/models/other.py', '/project/models/norm.py'));
   });
 });

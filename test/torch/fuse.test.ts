@@ -36,7 +36,7 @@ async function compare(): Promise<readonly Compared[]> {
     for (const backend of ['torch', 'ascend'] as const) {
       SPELLINGS.forEach(({ python, fusion, name }) => {
         const text = HEADER + python;
-        const scope = moduleScope('/work/model.py', 'model', text, parsePython(parser, text));
+        const scope = moduleScope('/project/model.py', 'model', text, parsePython(parser, text));
         const { edits } = mergedEdits(planFusions(scope, new ModuleSet([scope]), backend, parser));
         if (edits.length > 0) {
           const stem = path.join(folder, `${backend} ${fusion} ${name}`.replace(/\W+/g, '-'));

@@ -171,6 +171,6 @@ describe('attribution by alignment', () => {
     const branchy = MODEL.replace('        h = F.silu', '        if self.config.other:\n            h = F.softmax(h @ h.transpose(-1, -2), dim=-1) @ torch.tanh(self.gate(h)) @ self.up(h)\n        h = F.silu');
     const found = answer(await profileOf(FORWARD), indexOf(parser, { 'a.py': branchy, 'b.py': MODEL }));
     assert.ok('candidate' in found);
-    assert.equal(found.candidate.scope.file, '/work/b.py');
+    assert.equal(found.candidate.scope.file, '/project/b.py');
   });
 });

@@ -114,7 +114,7 @@ describe('attribution by stack', () => {
     };
 
     it('aligns the kernels of the call with its function', async () => {
-      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': SOURCE }), [6, 6, 7, 7, 7, 8].map((line) => `/work/pkg/norms.py:${line}`));
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': SOURCE }), [6, 6, 7, 7, 7, 8].map((line) => `/project/pkg/norms.py:${line}`));
     });
 
     it('keeps the recorded line when the file is another, was changed, or two fit', async () => {

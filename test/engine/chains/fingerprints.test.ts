@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { engineEnvironment } from '../../../src/node/environment';
 import { EngineSession } from '../../../src/engine/session';
 import type { FingerprintData } from '../../../src/protocol/fingerprints';
-import { sharedPath } from '../../sharedData';
+import { hasSharedData, sharedPath } from '../../sharedData';
 
 async function fingerprintsOf(profile: string, rank = 0): Promise<FingerprintData> {
   const session = new EngineSession(engineEnvironment({}));
@@ -12,6 +12,10 @@ async function fingerprintsOf(profile: string, rank = 0): Promise<FingerprintDat
 }
 
 describe('fingerprints of real profiles', () => {
+  if (!hasSharedData()) {
+    it.skip('need ../shared/data');
+    return;
+  }
   it('of Qwen3 on Ascend: what is fused is not reported, what is wasted is', async () => {
     const { fingerprints } = await fingerprintsOf(sharedPath('ascend/msinsight-qwen3-4rank'));
     const known = fingerprints.filter(({ fusion }) => fusion !== null).map(({ fusion, occurrences, kernels }) => [fusion, occurrences, kernels.length]);

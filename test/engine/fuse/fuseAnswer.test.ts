@@ -8,11 +8,11 @@ import { testParser } from '../pythonParser';
 
 describe('what the editor is told about fusing', () => {
   const [[name, text]] = WORKSPACE_FILES;
-  const file = `/work/sample/${name}`;
+  const file = `/project/sample/${name}`;
   let parser: Parser;
   before(async () => { parser = await testParser(); });
 
-  const ask = (places: Parameters<typeof fuseAnswer>[0]['places'], sources = ['/work/sample'], device = 'ascend'): ReturnType<typeof fuseAnswer> => fuseAnswer({ file, text, sources, places }, undefined, device, parser);
+  const ask = (places: Parameters<typeof fuseAnswer>[0]['places'], sources = ['/project/sample'], device = 'ascend'): ReturnType<typeof fuseAnswer> => fuseAnswer({ file, text, sources, places }, undefined, device, parser);
 
   it('speaks only of places that the profile shows, and survives a message', () => {
     assert.deepEqual(ask([]).entries, []);
@@ -33,7 +33,7 @@ describe('what the editor is told about fusing', () => {
   it('takes the profile\'s device as the backend, and plain torch for any other', () => {
     const place = [{ fusion: 'gated-rms-norm', startLine: 29, endLine: 30 }];
     assert.match(ask(place).entries[0].replacement ?? '', /^torch_npu\.npu_rms_norm\(x, self\.weight, self\.eps\)\[0\]/);
-    assert.match(ask(place, ['/work/sample'], 'cpu').entries[0].replacement ?? '', /^F\.rms_norm\(x\.float\(\)/);
+    assert.match(ask(place, ['/project/sample'], 'cpu').entries[0].replacement ?? '', /^F\.rms_norm\(x\.float\(\)/);
   });
 
   it('edits nothing outside the workspace', () => {

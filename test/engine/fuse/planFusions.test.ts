@@ -15,7 +15,7 @@ describe('planning fusions', () => {
   let parser: Parser;
   before(async () => { parser = await testParser(); });
 
-  const plan = (text: string, backend: FuseBackend = 'torch', file = '/work/model.py'): readonly FusePlan[] => {
+  const plan = (text: string, backend: FuseBackend = 'torch', file = '/project/model.py'): readonly FusePlan[] => {
     const scope = moduleScope(file, 'model', text, parsePython(parser, text));
     return planFusions(scope, new ModuleSet([scope]), backend, parser);
   };

@@ -18,8 +18,7 @@ describe('a real Ascend profile of four ranks', () => {
     const workbench = await openWorkbench({ folder });
     const { page } = workbench;
 
-    await page.getByRole('treeitem', { name: 'qwen3' }).click({ button: 'right' });
-    await page.getByRole('menuitem', { name: 'Open in FuseLens' }).click();
+    await workbench.explorerMenu('qwen3', 'Open in FuseLens');
 
     const overview = await workbench.frame('table.figures-table');
     const rows = fs.readFileSync(path.join(profile, 'rank_0_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv'), 'utf8').trimEnd().split('\n').length - 1;

@@ -77,13 +77,21 @@ export async function openWorkbench({ folder, settings = {}, theme = 'dark' }: {
   open.add(workbench);
   writeSettings(serverFolder, { ...settings, 'workbench.colorTheme': THEMES[theme][0] });
   await workbench.page.goto(`${server.url}?folder=${encodeURIComponent(folder)}`);
-  // Until the extension's contributions are read, a trace opens as text.
-  await workbench.page.locator('.part.activitybar').getByRole('tab', { name: 'FuseLens' }).waitFor({ timeout: WAIT_MS });
+  await workbench.loaded();
   return workbench;
 }
 
 export class Workbench {
   constructor(readonly page: Page) {}
+
+  /**
+   * Waits until every contribution of the extension is read: the workbench reads them in turn, icons of views before menus
+   * and editors, and until then a trace opens as text and a click in the Explorer's menu does nothing.
+   */
+  async loaded(): Promise<void> {
+    await this.page.locator('.part.activitybar').getByRole('tab', { name: 'FuseLens' }).waitFor({ timeout: WAIT_MS });
+    await this.page.waitForFunction(`performance.getEntriesByName('code/didLoadExtensions').length > 0`, undefined, { timeout: WAIT_MS });
+  }
 
   /** Runs a command by its title in the palette, e.g. `FuseLens: Show Overview`; waits until it is offered. */
   async command(title: string): Promise<void> {
@@ -101,6 +109,17 @@ export class Workbench {
       assert.ok(left > 1, `the palette does not offer "${title}"`);
       await this.page.keyboard.press('Escape');
     }
+  }
+
+  /** Chooses `entry` from the context menu of an Explorer item. */
+  async explorerMenu(item: string, entry: string): Promise<void> {
+    await this.page.getByRole('treeitem', { name: item }).click({ button: 'right' });
+    const choice = this.page.getByRole('menuitem', { name: entry });
+    await choice.waitFor({ timeout: WAIT_MS });
+    // A menu pays no heed to a click in the first tenth of a second after it is drawn.
+    await this.page.waitForTimeout(300);
+    await choice.click();
+    await choice.waitFor({ state: 'hidden', timeout: WAIT_MS });
   }
 
   /** The webview (or any inner frame) that shows an element matching `selector`; waits for it. */

@@ -21,8 +21,7 @@ describe('a Kineto trace', () => {
     const kernels = new RegExp(`\\b${truth[NAME].kernels.toLocaleString('en')}\\b`);
     const workbench = await openWorkbench({ folder });
 
-    await workbench.page.getByRole('treeitem', { name: NAME }).dblclick();
-    const overview = await workbench.frame('table.figures-table');
+    const overview = await workbench.openFile(NAME, 'table.figures-table');
     assert.match(await overview.locator('table.figures-table').innerText(), kernels);
 
     await overview.getByRole('button', { name: 'Show timeline' }).click();

@@ -84,10 +84,7 @@ export async function openWorkbench({ folder, settings = {}, theme = 'dark' }: {
 export class Workbench {
   constructor(readonly page: Page) {}
 
-  /**
-   * Waits until every contribution of the extension is read: the workbench reads them in turn, icons of views before menus
-   * and editors, and until then a trace opens as text and a click in the Explorer's menu does nothing.
-   */
+  /** Waits until the workbench has read the contributions of every extension. */
   async loaded(): Promise<void> {
     await this.page.locator('.part.activitybar').getByRole('tab', { name: 'FuseLens' }).waitFor({ timeout: WAIT_MS });
     await this.page.waitForFunction(`performance.getEntriesByName('code/didLoadExtensions').length > 0`, undefined, { timeout: WAIT_MS });
@@ -120,6 +117,19 @@ export class Workbench {
     await this.page.waitForTimeout(300);
     await choice.click();
     await choice.waitFor({ state: 'hidden', timeout: WAIT_MS });
+  }
+
+  /** Opens a file with a double click and gives the frame of its custom editor that shows `selector`. */
+  async openFile(item: string, selector: string): Promise<Frame> {
+    // A new window makes its service for custom editors when it is idle: until then every file opens as text.
+    for (let left = 8; ; left--) {
+      await this.page.getByRole('treeitem', { name: item }).dblclick();
+      const frame = await this.frame(selector, left > 1 ? WAIT_MS / 4 : WAIT_MS).catch((reason: unknown) => (left > 1 ? undefined : Promise.reject(reason)));
+      if (frame !== undefined) {
+        return frame;
+      }
+      await this.command('View: Close Editor');
+    }
   }
 
   /** The webview (or any inner frame) that shows an element matching `selector`; waits for it. */

@@ -1,0 +1,36 @@
+import type { RunTools } from './tools';
+import type { Shell } from './shell';
+
+/** What `push` would send. Paths are relative, with `/`. */
+export interface PushPlan {
+  readonly from: string;
+  readonly to: string;
+  readonly files: readonly { readonly path: string; readonly bytes: number; readonly why: 'new' | 'changed' }[];
+  /** Files that are the same there already. */
+  readonly unchanged: number;
+  readonly bytes: number;
+  /** Left out by rules, as the topmost path each; `overLimit`: too large for source code. */
+  readonly ignored: readonly string[];
+  readonly overLimit: readonly { readonly path: string; readonly bytes: number }[];
+}
+
+export interface SyncProgress {
+  readonly bytes: number;
+  readonly totalBytes: number;
+  readonly file: string;
+}
+
+export interface PushOptions {
+  readonly shell: Shell;
+  readonly tools?: RunTools;
+  /** Local folder. */
+  readonly from: string;
+  /** Folder on the host: absolute, or relative to the home folder there. */
+  readonly to: string;
+  /** Rules as in `.gitignore`, after those of the folder itself (`.gitignore` at any depth, `.fuselensignore` at the top). */
+  readonly ignore?: readonly string[];
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: SyncProgress) => void;
+}
+
+export { planPush, push } from './pushFiles';

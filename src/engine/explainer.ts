@@ -5,7 +5,7 @@ import { fuseAnswer, type FuseQuestion } from './fuse/fuseAnswer';
 import type { FilePort } from './port';
 import type { RankData } from './profile/columns';
 import type { FuseAnswer } from '../protocol/fuse';
-import { indexSources, type SourceIndex } from './python/sourceIndex';
+import { SourceIndexer, type SourceIndex } from './python/sourceIndex';
 
 export interface ExplainRequest {
   readonly step?: number;
@@ -21,6 +21,7 @@ export interface Explained {
 }
 
 export class Explainer {
+  private indexer: SourceIndexer | undefined;
   private index: { readonly key: string; readonly value: Promise<SourceIndex> } | undefined;
   private readonly explained = new WeakMap<RankData, { readonly key: string; readonly explanation: Explanation; readonly index: SourceIndex | undefined }>();
 
@@ -58,8 +59,8 @@ export class Explainer {
     }
     const key = JSON.stringify([sources, overlay ?? {}]);
     if (this.index?.key !== key) {
-      const parser = await this.parser();
-      const value = indexSources(this.port, sources, parser, { overlay: new Map(Object.entries(overlay ?? {})), ...(signal === undefined ? {} : { signal }) });
+      this.indexer ??= new SourceIndexer(this.port, await this.parser());
+      const value = this.indexer.index(sources, { overlay: new Map(Object.entries(overlay ?? {})), ...(signal === undefined ? {} : { signal }) });
       this.index = { key, value };
       value.catch(() => {
         // Only this one: a newer request may have taken its place.

@@ -17,7 +17,7 @@ import { CandidateIndex, candidatesOf, type Candidate } from '../../src/engine/a
 import { locate } from '../../src/engine/attribution/locate';
 import { ProblemList } from '../../src/engine/profile/problems';
 import { LineIndex } from '../../src/engine/python/lineIndex';
-import { ModuleSet, type ModuleScope } from '../../src/engine/python/program';
+import { FileScope, ModuleSet, type ModuleScope } from '../../src/engine/python/program';
 import { indexSources } from '../../src/engine/python/sourceIndex';
 import { findAscendFolders } from '../../src/engine/readers/ascendFolders';
 import { nodeFilePort } from '../../src/node/filePort';
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
     let known = parsed.get(part);
     if (known === undefined) {
       const index = await indexSources(port, [path.join(root, part)], parser);
-      known = index.scopes.filter((scope) => /(^|\/)(modeling_\w+|activations|masking_utils|cache_utils|pytorch_utils|loss_utils|moe|sdpa_attention)\.py$/.test(scope.file)).map((scope) => ({ ...scope, name: `transformers.${relative(scope.file).replace(/\.py$/, '').split('/').join('.')}` }));
+      known = index.scopes.filter((scope) => /(^|\/)(modeling_\w+|activations|masking_utils|cache_utils|pytorch_utils|loss_utils|moe|sdpa_attention)\.py$/.test(scope.file)).map((scope) => new FileScope(scope.file, `transformers.${relative(scope.file).replace(/\.py$/, '').split('/').join('.')}`, scope.source));
       parsed.set(part, known);
     }
     return known;

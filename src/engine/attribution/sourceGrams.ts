@@ -6,6 +6,7 @@ import { canonicalOperator } from '../chains/kernelSequence';
 import type { Expression, Statement } from '../python/ast';
 import { LIBRARY_CALLS } from '../python/libraryCalls';
 import type { ModuleScope } from '../python/program';
+import type { SourceText } from '../python/sourceText';
 import { operatorWeight } from './automaton';
 
 /** Operators lighter than this come and go and make no run. */
@@ -23,16 +24,16 @@ export function trigrams(tokens: readonly string[]): ReadonlySet<string> {
 
 const ARITHMETIC: Readonly<Record<string, readonly [string, string]>> = { '+': ['add', 'adds'], '-': ['sub', 'subs'], '*': ['mul', 'muls'], '/': ['div', 'divs'], '**': ['pow', 'pow'], '@': ['matmul', 'matmul'] };
 
-const known = new WeakMap<ModuleScope, ReadonlySet<string>>();
+const known = new WeakMap<SourceText, ReadonlySet<string>>();
 
-/** Trigrams of all functions of a file. */
-export function sourceGrams(scope: ModuleScope): ReadonlySet<string> {
-  let grams = known.get(scope);
+/** Trigrams of all functions of a file; the tree is not kept for them. */
+export function sourceGrams({ source }: ModuleScope): ReadonlySet<string> {
+  let grams = known.get(source);
   if (grams === undefined) {
     const all = new Set<string>();
-    functionsOf(scope.module.body).forEach((body) => trigrams(weightyOperators(operatorsOf(body))).forEach((gram) => all.add(gram)));
+    functionsOf(source.glance().body).forEach((body) => trigrams(weightyOperators(operatorsOf(body))).forEach((gram) => all.add(gram)));
     grams = all;
-    known.set(scope, grams);
+    known.set(source, grams);
   }
   return grams;
 }

@@ -3,6 +3,7 @@
  * from the source index, or from a list in tests and in the CLI.
  */
 import type { ClassDefinition, FunctionDefinition, Module, Statement } from './ast';
+import { SourceText } from './sourceText';
 import type { Value } from './values';
 
 export interface ModuleScope {
@@ -10,6 +11,8 @@ export interface ModuleScope {
   readonly file: string;
   /** Dotted name from the root of its package: `transformers.models.llama.modeling_llama`. */
   readonly name: string;
+  /** Shared by all indexes that hold the same text. */
+  readonly source: SourceText;
   readonly text: string;
   readonly module: Module;
   /** Top-level definitions and imports, last one wins; branches of `if` and `try` included. */
@@ -27,6 +30,8 @@ export type TopLevelName =
 export interface Program {
   /** A module by dotted name (absolute, or relative to `from` when `level` > 0); undefined when it is not indexed. */
   resolve(module: string, level: number, from: ModuleScope): ModuleScope | undefined;
+  /** All modules, where they are a fixed set. */
+  modules?(): Iterable<ModuleScope>;
 }
 
 /** Top-level names of a module. */
@@ -72,8 +77,27 @@ export function topLevelNames(module: Module): Map<string, TopLevelName> {
   return names;
 }
 
-export function moduleScope(file: string, name: string, text: string, module: Module): ModuleScope {
-  return { file, name, text, module, names: topLevelNames(module), values: new Map() };
+export const moduleScope = (file: string, name: string, text: string, module: Module): ModuleScope => new FileScope(file, name, new SourceText(text, () => module));
+
+/** A file under a dotted name, parsed when its tree is first asked for. */
+export class FileScope implements ModuleScope {
+  readonly values = new Map<string, Value>();
+  private topLevel: ReadonlyMap<string, TopLevelName> | undefined;
+
+  constructor(readonly file: string, readonly name: string, readonly source: SourceText) {}
+
+  get text(): string {
+    return this.source.text;
+  }
+
+  get module(): Module {
+    return this.source.module;
+  }
+
+  get names(): ReadonlyMap<string, TopLevelName> {
+    this.topLevel ??= topLevelNames(this.module);
+    return this.topLevel;
+  }
 }
 
 /** A program over a fixed set of modules, by dotted name; a suffix also matches, since sys.path is not known. */
@@ -90,6 +114,10 @@ export class ModuleSet implements Program {
         this.bySuffix.set(suffix, this.bySuffix.has(suffix) ? 'several' : scope);
       }
     }
+  }
+
+  modules(): Iterable<ModuleScope> {
+    return this.byName.values();
   }
 
   resolve(module: string, level: number, from: ModuleScope): ModuleScope | undefined {

@@ -5,8 +5,10 @@
 import type { Parser } from 'web-tree-sitter';
 import type { FilePort } from '../port';
 import { Cancelled, UnreadableInput } from '../profile/problems';
+import type { Module } from './ast';
 import { parsePython } from './parsePython';
-import { moduleScope, ModuleSet, type ModuleScope } from './program';
+import { FileScope, ModuleSet, type ModuleScope } from './program';
+import { SourceText } from './sourceText';
 
 export interface IndexOptions {
   readonly signal?: AbortSignal;
@@ -26,9 +28,8 @@ export interface SourceIndex {
   readonly program: ModuleSet;
   readonly scopes: readonly ModuleScope[];
   readonly files: number;
-  /** Files that name no framework and so were not parsed. */
+  /** Files that name no framework and so are not looked at. */
   readonly passedOver: number;
-  readonly withErrors: readonly string[];
   /** True when a cap ended the walk. */
   readonly capped: boolean;
 }
@@ -39,25 +40,95 @@ const FRAMEWORKS = ['torch', 'mindspore', 'paddle'];
 /** Larger than this is generated data, not model code. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-export async function indexSources(port: FilePort, folders: readonly string[], parser: Parser, options: IndexOptions = {}): Promise<SourceIndex> {
+interface Found {
+  readonly path: string;
+  readonly root: string;
+}
+
+interface KnownFile {
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** Undefined where the file names no framework, is too large or may not be read. */
+  readonly source: SourceText | undefined;
+}
+
+export const indexSources = (port: FilePort, folders: readonly string[], parser: Parser, options: IndexOptions = {}): Promise<SourceIndex> => new SourceIndexer(port, parser).index(folders, options);
+
+/** Indexes again and again: files that did not change are neither read nor parsed a second time. */
+export class SourceIndexer {
+  private known = new Map<string, KnownFile>();
+
+  constructor(private readonly port: FilePort, private readonly parser: Parser) {}
+
+  async index(folders: readonly string[], options: IndexOptions = {}): Promise<SourceIndex> {
+    const { found, capped } = await findSources(this.port, folders, options);
+    const known = new Map<string, KnownFile>();
+    const scopes: ModuleScope[] = [];
+    // Files are small: asking for a few at once hides the time of each call.
+    for (let first = 0; first < found.length; first += BATCH) {
+      stopIfAborted(options);
+      const batch = found.slice(first, first + BATCH);
+      const sources = await Promise.all(batch.map(({ path }) => this.source(path, options.overlay, known)));
+      batch.forEach(({ path, root }, i) => {
+        const source = sources[i];
+        if (source !== undefined) {
+          scopes.push(new FileScope(path, dottedName(path, root), source));
+        }
+      });
+      options.progress?.(first + batch.length, found.length);
+    }
+    this.known = known;
+    return { program: new ModuleSet(scopes), scopes, files: found.length, passedOver: found.length - scopes.length, capped };
+  }
+
+  /** A file worth parsing: the open document first, then the disk when its bytes name a framework. */
+  private async source(path: string, overlay: ReadonlyMap<string, string> | undefined, known: Map<string, KnownFile>): Promise<SourceText | undefined> {
+    const before = this.known.get(path);
+    const open = overlay?.get(path);
+    const parse = (text: string): Module => parsePython(this.parser, text);
+    if (open !== undefined) {
+      const source = before?.source?.text === open ? before.source : new SourceText(open, parse);
+      // No size fits it, so that the disk is read again once the document is closed.
+      known.set(path, { size: -1, mtimeMs: 0, source });
+      return source;
+    }
+    const stat = await this.port.stat(path);
+    if (stat === undefined || stat.size > MAX_BYTES) {
+      return undefined;
+    }
+    const unchanged = before?.size === stat.size && before.mtimeMs === stat.mtimeMs;
+    const text = unchanged ? undefined : await readSource(this.port, path, stat.size);
+    const source = unchanged ? before.source : text === undefined ? undefined : before?.source?.text === text ? before.source : new SourceText(text, parse);
+    known.set(path, { size: stat.size, mtimeMs: stat.mtimeMs, source });
+    return source;
+  }
+}
+
+const BATCH = 32;
+
+function stopIfAborted({ signal }: IndexOptions): void {
+  if (signal?.aborted === true) {
+    throw new Cancelled();
+  }
+}
+
+/** Python files and notebooks below the folders, up to the caps. */
+async function findSources(port: FilePort, folders: readonly string[], options: IndexOptions): Promise<{ readonly found: readonly Found[]; readonly capped: boolean }> {
   const cap = options.cap ?? 5000;
-  const found: { path: string; root: string }[] = [];
-  let capped = false;
-  let walked = 0;
   const folderCap = options.folderCap ?? 20_000;
+  const found: Found[] = [];
+  let walked = 0;
   for (const root of folders) {
     const stat = await port.stat(root);
-    const pending = stat?.kind === 'file' ? [] : [root];
     if (stat?.kind === 'file') {
       found.push({ path: root, root: port.dirname(root) });
+      continue;
     }
-    for (let folder = pending.pop(); folder !== undefined && !capped; folder = pending.pop()) {
-      if (options.signal?.aborted === true) {
-        throw new Cancelled();
-      }
+    const pending = [root];
+    for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+      stopIfAborted(options);
       if (walked++ === folderCap) {
-        capped = true;
-        break;
+        return { found, capped: true };
       }
       // The port leaves out links that lead back to a folder above them, so this ends.
       for (const entry of await port.list(folder)) {
@@ -67,59 +138,26 @@ export async function indexSources(port: FilePort, folders: readonly string[], p
             pending.push(path);
           }
         } else if (/\.(py|ipynb)$/.test(entry.name)) {
-          capped = found.length >= cap;
-          if (capped) {
-            break;
+          if (found.length >= cap) {
+            return { found, capped: true };
           }
           found.push({ path, root });
         }
       }
     }
   }
-  const scopes: ModuleScope[] = [];
-  const withErrors: string[] = [];
-  let passedOver = 0;
-  for (let i = 0; i < found.length; i++) {
-    if (options.signal?.aborted === true) {
-      throw new Cancelled();
-    }
-    const { path, root } = found[i];
-    const text = await textOf(port, path, options.overlay);
-    if (text === undefined) {
-      passedOver++;
-    } else {
-      const scope = scopeOf(path, root, text, parser);
-      if (scope.module.errors.length > 0) {
-        withErrors.push(path);
-      }
-      scopes.push(scope);
-    }
-    options.progress?.(i + 1, found.length);
-  }
-  return { program: new ModuleSet(scopes), scopes, files: found.length, passedOver, withErrors, capped };
+  return { found, capped: false };
 }
 
-/** Text of a file worth parsing: open document first, then the disk when its bytes name a framework. */
-async function textOf(port: FilePort, path: string, overlay: ReadonlyMap<string, string> | undefined): Promise<string | undefined> {
-  const open = overlay?.get(path);
-  if (open !== undefined) {
-    return open;
-  }
-  const stat = await port.stat(path);
-  if (stat === undefined || stat.size > MAX_BYTES) {
-    return undefined;
-  }
-  const bytes = await port.read(path, 0, stat.size).catch((error: unknown) => {
+async function readSource(port: FilePort, path: string, size: number): Promise<string | undefined> {
+  const bytes = await port.read(path, 0, size).catch((error: unknown) => {
     // A forbidden file costs only itself.
     if (error instanceof UnreadableInput) {
       return undefined;
     }
     throw error;
   });
-  if (bytes === undefined) {
-    return undefined;
-  }
-  const text = new TextDecoder('utf-8').decode(bytes);
+  const text = bytes === undefined ? '' : new TextDecoder('utf-8').decode(bytes);
   if (!FRAMEWORKS.some((word) => text.includes(word))) {
     return undefined;
   }
@@ -136,12 +174,14 @@ export function notebookText(json: string): string | undefined {
   }
 }
 
+export const scopeOf = (path: string, root: string, text: string, parser: Parser): ModuleScope => new FileScope(path, dottedName(path, root), new SourceText(text, (body) => parsePython(parser, body)));
+
 /** Dotted name of a file below its root; `src/` and the like are no packages, but suffixes resolve too. */
-export function scopeOf(path: string, root: string, text: string, parser: Parser): ModuleScope {
+function dottedName(path: string, root: string): string {
   const relative = path.startsWith(root) ? path.slice(root.length) : path;
   const parts = relative.replace(/\.(py|ipynb)$/, '').split(/[\\/]/).filter((part) => part !== '');
   if (parts[parts.length - 1] === '__init__') {
     parts.pop();
   }
-  return moduleScope(path, parts.join('.'), text, parsePython(parser, text));
+  return parts.join('.');
 }

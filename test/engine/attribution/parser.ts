@@ -19,5 +19,5 @@ export function pythonParser(): Promise<Parser> {
 /** An index over texts, as if they lay on disk below `/work`. */
 export function indexOf(parser: Parser, files: Readonly<Record<string, string>>): SourceIndex {
   const scopes = Object.entries(files).map(([name, text]) => scopeOf(`/project/${name}`, '/project', text, parser));
-  return { program: new ModuleSet(scopes), scopes, files: scopes.length, passedOver: 0, withErrors: [], capped: false };
+  return { program: new ModuleSet(scopes), scopes, files: scopes.length, passedOver: 0, capped: false };
 }

@@ -8,7 +8,7 @@ import type { OperatorGraph } from '../../../src/engine/python/operatorGraph';
 import { parsePython } from '../../../src/engine/python/parsePython';
 import { UnreadableInput } from '../../../src/engine/profile/problems';
 import { moduleScope, ModuleSet } from '../../../src/engine/python/program';
-import { indexSources, notebookText } from '../../../src/engine/python/sourceIndex';
+import { indexSources, SourceIndexer, notebookText } from '../../../src/engine/python/sourceIndex';
 import { nodeFilePort } from '../../../src/node/filePort';
 import { pythonParser } from '../attribution/parser';
 
@@ -105,11 +105,44 @@ describe('Python as it lies on disk', () => {
     const index = await indexSources(port, [folder], parser);
     assert.deepEqual(index.scopes.map((scope) => path.basename(scope.file)).sort(), ['binary.py', 'broken.py', 'model.py']);
     assert.equal(index.passedOver, 1);
-    assert.ok(index.withErrors.some((file) => file.endsWith('broken.py')));
+    assert.ok(index.scopes.some(({ file, module }) => file.endsWith('broken.py') && module.errors.length > 0));
     const model = path.join(folder, 'pkg', 'model.py');
     const overlaid = await indexSources(port, [folder], parser, { overlay: new Map([[model, `${HEAD}def f(x):\n    return x.cos()\n`]]) });
     assert.ok(overlaid.scopes.some((scope) => scope.file === model && scope.text.includes('cos')));
     assert.ok((await indexSources(port, [folder], parser, { cap: 1 })).capped);
+  });
+
+  it('reads again only what changed, and parses only what is asked for', async () => {
+    const root = await mkdtemp(path.join(folder, 'again-'));
+    const [first, second] = ['first.py', 'second.py'].map((name) => path.join(root, name));
+    await writeFile(first, `${HEAD}def f(x):\n    return x.exp()\n`);
+    await writeFile(second, `${HEAD}def f(x):\n    return x.sin()\n`);
+    let read: string[] = [];
+    let parsed = 0;
+    const port = nodeFilePort();
+    const counting = { ...port, read: (file: string, offset: number, length: number) => { read.push(path.basename(file)); return port.read(file, offset, length); } };
+    const counted = new Proxy(parser, { get: (target, key) => (key === 'parse' ? (text: string) => { parsed++; return target.parse(text); } : Reflect.get(target, key, target) as unknown) });
+    const indexer = new SourceIndexer(counting, counted);
+
+    const before = await indexer.index([root]);
+    assert.deepEqual([read.sort(), parsed], [['first.py', 'second.py'], 0]);
+    assert.deepEqual([...before.scopes[0].names.keys()], ['torch', 'F', 'f']);
+    assert.equal(parsed, 1);
+
+    read = [];
+    await writeFile(second, `${HEAD}def other(x):\n    return x.cos() + 1\n`);
+    const after = await indexer.index([root]);
+    assert.deepEqual(read, ['second.py']);
+    assert.equal(after.scopes[0].source, before.scopes[0].source);
+    assert.ok(after.scopes[1].names.has('other'));
+    assert.equal(parsed, 2);
+
+    read = [];
+    const overlaid = await indexer.index([root], { overlay: new Map([[first, `${HEAD}def open(x):\n    return x\n`]]) });
+    assert.ok(overlaid.scopes[0].names.has('open'));
+    assert.deepEqual(read, []);
+    const closed = await indexer.index([root]);
+    assert.ok(closed.scopes[0].names.has('f'), 'the disk counts again once the document is closed');
   });
 
   it('walks so many folders and no more, goes round no links, and passes over a file that may not be read', async function () {

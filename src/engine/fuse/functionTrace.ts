@@ -6,6 +6,7 @@ import { blocksOf, within } from './names';
 
 /** A function lowered for editing: its graph, and which expression of its own body carries which node. */
 export interface FunctionTrace {
+  readonly program: Program;
   readonly scope: ModuleScope;
   readonly owner: ClassDefinition | undefined;
   readonly definition: FunctionDefinition;
@@ -27,12 +28,12 @@ export function traceFunction(program: Program, scope: ModuleScope, definition: 
       }
     }
   };
-  const graph = lowerFunction(program, scope, definition, owner, { observe });
+  const graph = lowerFunction(program, scope, definition, owner, { observe, anyArguments: true });
   const expressions = new Map<number, Expression[]>();
   for (const [expression, carried] of [...nodes].sort(([a], [b]) => a.start - b.start || b.end - a.end)) {
     carried.forEach((node) => expressions.set(node, [...(expressions.get(node) ?? []), expression]));
   }
-  return { scope, owner, definition, graph, expressions, nodes };
+  return { program, scope, owner, definition, graph, expressions, nodes };
 }
 
 /** Where a span lies: the block whose statement holds it, and that statement's place in it. */

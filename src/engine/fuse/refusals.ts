@@ -4,6 +4,7 @@ import { decoratorName } from '../python/scopes';
 import type { FunctionTrace } from './functionTrace';
 import type { MatchFacts } from './matchFacts';
 import { sitesOf } from './matchFacts';
+import { subclassesOf } from './subclasses';
 
 /** Reductions whose dimension must be read from the source: `mean(dim)` may be any. */
 const REDUCTIONS: ReadonlySet<string> = new Set(['mean', 'sum', 'softmax']);
@@ -75,12 +76,11 @@ function isCompiled({ scope, owner, definition }: FunctionTrace): boolean {
     || names.some((name) => new RegExp(`torch\\.(compile|jit\\.script)\\(\\s*(self\\.)?${name}\\b`).test(scope.text));
 }
 
-/** A helper method of the form that a subclass in the file has of its own: the edit would pass by it. */
-function overridden({ graph, owner, scope }: FunctionTrace, match: FusionMatch): boolean {
+/** A helper method of the form that a subclass, in this file or another of the workspace, has of its own: the edit would pass by it. */
+function overridden({ graph, owner, scope, program }: FunctionTrace, match: FusionMatch): boolean {
   const helpers = new Set(match.nodes.map((node) => graph.nodes[node].call).filter((call) => call >= 0).map((call) => graph.calls[call].callee.split('.').at(-1)));
   if (owner === undefined || helpers.size === 0) {
     return false;
   }
-  return [...scope.names.values()].some((top) => top.kind === 'class' && top.definition.bases.some(({ value }) => scope.text.slice(value.start, value.end).split('.').at(-1) === owner.name)
-    && top.definition.body.some((statement: Statement) => statement.kind === 'function' && helpers.has(statement.name)));
+  return subclassesOf(program, scope, owner).some(({ definition }) => definition.body.some((statement: Statement) => statement.kind === 'function' && helpers.has(statement.name)));
 }

@@ -229,9 +229,21 @@ function external(lowering: Lowering, path: string, args: CallArguments, span: S
     return model;
   }
   if (path.startsWith('math.') || path.startsWith('numpy')) {
-    return unknownNumber(lowering.place(span));
+    const folded = foldedCall(last, args);
+    return folded === undefined ? unknownNumber(lowering.place(span)) : { kind: 'number', value: folded, place: lowering.place(span) };
   }
   return opaque(lowering, `call of ${path}`, args, span);
+}
+
+/** Functions of `math` and `numpy` whose value on numbers the source gives: `math.sqrt(2 / math.pi)`. */
+const FOLDED: ReadonlyMap<string, (a: number, b: number) => number> = new Map([
+  ['sqrt', Math.sqrt], ['exp', Math.exp], ['log', (a: number, b: number) => (Number.isNaN(b) ? Math.log(a) : Math.log(a) / Math.log(b))], ['log2', Math.log2], ['log10', Math.log10], ['pow', (a: number, b: number) => a ** b], ['power', (a: number, b: number) => a ** b],
+]);
+
+function foldedCall(name: string, { positional, keywords }: CallArguments): number | undefined {
+  const numbers = positional.map((value) => (value.kind === 'number' ? value.value : NaN));
+  const value = keywords.size > 0 || numbers.length === 0 || numbers.length > 2 || numbers.some(Number.isNaN) ? undefined : FOLDED.get(name)?.(numbers[0], numbers[1] ?? NaN);
+  return value === undefined || Number.isNaN(value) ? undefined : value;
 }
 
 /** An activation of a table that is not indexed: the one named, else any of the usual. */

@@ -130,6 +130,9 @@ export function attribute(lowering: Lowering, object: Value, wanted: string, spa
     case 'module':
       return lowering.scopes.global(wanted, object.scope) ?? lowering.scopes.imported(`${object.scope.name}.${wanted}`, 0, undefined, object.scope);
     case 'external':
+      if (/^(math|numpy|torch)$/.test(object.path) && (wanted === 'pi' || wanted === 'e')) {
+        return { kind: 'number', value: wanted === 'pi' ? Math.PI : Math.E, place: lowering.place(span) };
+      }
       return DTYPES.has(wanted) && /(^|\.)(torch|mindspore|np|numpy)$/.test(object.path) ? { kind: 'dtype', dtype: { kind: 'named', name: DTYPE_NAMES[wanted] ?? wanted } } : { kind: 'external', path: `${object.path}.${wanted}` };
     case 'libraryObject':
       return wanted === 'weight' || wanted === 'bias' ? { kind: 'parameter', name: wanted, place: lowering.place(span) } : { kind: 'bound', receiver: object, name: wanted };
@@ -173,7 +176,7 @@ function instanceAttribute(lowering: Lowering, object: InstanceValue, wanted: st
   if (own !== undefined) {
     return own;
   }
-  if (wanted === '__call__') {
+  if (wanted === '__call__' && lowering.scopes.member(object, wanted) === undefined) {
     return object;
   }
   const member = lowering.scopes.member(object, wanted);

@@ -20,6 +20,8 @@ export const TABLE = '<table>';
 export interface LoweringOptions {
   /** Follow calls into indexed code; false lowers the one function alone. Default true. */
   readonly follow?: boolean;
+  /** Whoever builds the instance may have passed anything: defaults of its `__init__` settle nothing. Default false. */
+  readonly anyArguments?: boolean;
   /** Told of every expression of the root function itself that was evaluated, with the graph node that carries its value. */
   readonly observe?: (expression: Expression, node: number | undefined) => void;
 }
@@ -147,7 +149,7 @@ export class Lowering {
   }
 
   /** An instance of a class: `__init__` is walked for its attributes, its arguments unknown unless given. */
-  construct(ref: ClassRef, args: { readonly positional: readonly Value[]; readonly keywords: ReadonlyMap<string, Value> }): InstanceValue {
+  construct(ref: ClassRef, args: { readonly positional: readonly Value[]; readonly keywords: ReadonlyMap<string, Value>; readonly anything?: boolean }): InstanceValue {
     const instance: InstanceValue = { kind: 'instance', definition: ref.definition, scope: ref.scope, attributes: new Map() };
     const [table] = args.positional;
     if (table?.kind === 'dictionary') {
@@ -157,7 +159,7 @@ export class Lowering {
     const init = this.scopes.member(ref, '__init__');
     if (init?.statement.kind === 'function' && !this.active.includes(init.statement.body) && this.active.length < MAX_CALL_DEPTH) {
       const method = functionValue(init.statement, init.owner.scope, { self: instance, owner: init.owner.definition });
-      this.quietly(init.owner.scope, () => this.run(method, bindParameters(this, method, args.positional, args.keywords, false)));
+      this.quietly(init.owner.scope, () => this.run(method, bindParameters(this, method, args.positional, args.keywords, args.anything === true)));
     }
     if (init === undefined) {
       // A dataclass: its fields are its arguments.
@@ -248,7 +250,7 @@ export function bindParameters(lowering: Lowering, callee: FunctionValue, positi
 
 function defaultOf(lowering: Lowering, callee: FunctionValue, expression: Expression | undefined, open: boolean): Value {
   if (expression === undefined || open) {
-    return UNKNOWN;
+    return expression?.kind === 'number' ? unknownNumber() : UNKNOWN;
   }
   return lowering.quietly(callee.scope, () => evaluate(lowering, expression, new Environment(callee.closure)));
 }
@@ -264,7 +266,7 @@ export function lowerFunction(program: Program, scope: ModuleScope, definition: 
   const lowering = new Lowering(program, scope, definition, options);
   const decorators = new Set(definition.decorators.map(decoratorName));
   const isMethod = owner !== undefined && !decorators.has('staticmethod');
-  const self = isMethod ? lowering.construct({ definition: owner, scope }, { positional: [], keywords: new Map() }) : undefined;
+  const self = isMethod ? lowering.construct({ definition: owner, scope }, { positional: [], keywords: new Map(), anything: options.anyArguments === true }) : undefined;
   const callee = functionValue(definition, scope, { self, owner });
   const environment = new Environment(undefined);
   definition.parameters.forEach((parameter, index) => {

@@ -49,6 +49,9 @@ export class Scopes {
   imported(module: string, level: number, name: string | undefined, scope: ModuleScope): Value {
     const dotted = `${'.'.repeat(level)}${module}`;
     if (KNOWN_LIBRARIES.test(dotted)) {
+      if (/^(math|numpy|torch)$/.test(dotted) && (name === 'pi' || name === 'e')) {
+        return { kind: 'number', value: name === 'pi' ? Math.PI : Math.E, place: undefined };
+      }
       return { kind: 'external', path: name === undefined ? module : `${module}.${name}` };
     }
     const target = this.program.resolve(module, level, scope);

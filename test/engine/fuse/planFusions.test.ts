@@ -102,6 +102,39 @@ describe('planning fusions', () => {
     assert.match(fuse(text), /def _norm\(self, x\):\n {8}return F\.rms_norm\(x, x\.shape\[-1:\], eps=self\.eps\)\n\n {4}def forward\(self, x\):\n {8}output = self\._norm\(x\.float\(\)\)/);
   });
 
+  it('looks for subclasses in the other files of the workspace, by import and by re-export', () => {
+    const helper = SPELLINGS.find(({ name }) => name === 'a helper method');
+    const planned = (others: Readonly<Record<string, string>>): readonly FusePlan[] => {
+      const scopes = Object.entries({ 'pkg.norms': `${HEADER}${helper?.python ?? ''}`, ...others }).map(([name, text]) => moduleScope(`/project/${name.replaceAll('.', '/')}.py`, name, text, parsePython(parser, text)));
+      return planFusions(scopes[0], new ModuleSet(scopes), 'torch', parser);
+    };
+    const lines = (others: Readonly<Record<string, string>>): readonly string[] => planned(others).filter(({ status }) => status === 'fixable').map(({ functionName }) => functionName);
+    assert.deepEqual(lines({}), ['Case.forward', 'Case._norm'].slice(0, 1));
+    const own = 'class Other(Base):\n    def _norm(self, x):\n        return x\n';
+    for (const others of [
+      { 'pkg.other': `from pkg.norms import Case as Base\n\n\n${own}` },
+      { 'pkg.other': `from .norms import Case\n\n\nclass Middle(Case):\n    pass\n\n\n${own.replace('Base', 'Middle')}` },
+      { 'pkg': 'from .norms import Case\n', 'else.where': `from pkg import Case\n\n\n${own.replace('Base', 'Case')}` },
+      { 'pkg.other': `from pkg import norms\n\n\n${own.replace('Base', 'norms.Case')}` },
+    ]) {
+      assert.deepEqual(lines(others), ['Case._norm'], JSON.stringify(others));
+    }
+    // Another class of the same name is no base of it; nor does one that changes something else matter.
+    assert.deepEqual(lines({ 'pkg.other': `class Case:\n    pass\n\n\n${own.replace('Base', 'Case')}` }), ['Case.forward']);
+    assert.deepEqual(lines({ 'pkg.other': 'from pkg.norms import Case\n\n\nclass Other(Case):\n    def extra_repr(self):\n        return ""\n' }), ['Case.forward']);
+  });
+
+  it('takes no default of __init__ for granted', () => {
+    const flagged = (head: string, lines: string): string => `${HEADER}class Case(nn.Module):\n    def __init__(self, dim, ${head}, eps=1e-6):\n        super().__init__()\n        self.flag = flag\n        self.eps = eps\n        self.weight = nn.Parameter(torch.ones(dim))\n\n    def forward(self, x):\n${lines.split('\n').map((line) => `        ${line}`).join('\n')}\n`;
+    // A caller may pass flag=True: the weight is whichever of the two the name holds.
+    const offset = flagged('flag=False', 'h = x.float()\nh = h * torch.rsqrt(torch.mean(h * h, dim=-1, keepdim=True) + self.eps)\nweight = (1 + self.weight) if self.flag else self.weight\nreturn (h * weight.float()).to(x.dtype)');
+    assert.match(fuse(offset), /return F\.rms_norm\(x, x\.shape\[-1:\], weight, self\.eps\)/);
+    const dimension = flagged('flag=-1', 'return self.weight * (x * torch.rsqrt((x * x).mean(dim=self.flag, keepdim=True) + self.eps))');
+    assert.deepEqual(reasons(dimension), ['rms-norm dimension-unknown']);
+    const branch = flagged('flag=False', 'var = x.float().pow(2).mean(-1, keepdim=True)\nif self.flag:\n    var = gather(var)\nreturn self.weight * (x.float() * torch.rsqrt(var + self.eps)).type_as(x)');
+    assert.equal(fuse(branch), branch);
+  });
+
   it('never edits an installed package', () => {
     const plans = plan(body(NORM), 'torch', '/usr/lib/python3/site-packages/models/model.py');
     assert.deepEqual(plans.map(({ status, reason }) => [status, reason]), [['refused', 'outside-workspace']]);

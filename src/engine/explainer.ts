@@ -1,6 +1,7 @@
 /** Explains ranks: keeps the index of the last sources asked for, and the last explanation of each rank. */
 import type { Parser } from 'web-tree-sitter';
 import { explain, type Explanation } from './attribution/explain';
+import { GramIndex } from './attribution/sourceGrams';
 import { fuseAnswer, type FuseQuestion } from './fuse/fuseAnswer';
 import type { FilePort } from './port';
 import type { RankData } from './profile/columns';
@@ -15,6 +16,12 @@ export interface ExplainRequest {
   readonly overlay?: Readonly<Record<string, string>>;
 }
 
+/** Keeps what was found out about source files between sessions; a store that fails only costs time. */
+export interface SourceMemory {
+  load(): Promise<Uint8Array | undefined>;
+  store(bytes: Uint8Array): Promise<void>;
+}
+
 export interface Explained {
   readonly explanation: Explanation;
   readonly index: SourceIndex | undefined;
@@ -25,7 +32,9 @@ export class Explainer {
   private index: { readonly key: string; readonly value: Promise<SourceIndex> } | undefined;
   private readonly explained = new WeakMap<RankData, { readonly key: string; readonly explanation: Explanation; readonly index: SourceIndex | undefined }>();
 
-  constructor(private readonly port: FilePort, private readonly parser: () => Promise<Parser>) {}
+  private grams: Promise<GramIndex> | undefined;
+
+  constructor(private readonly port: FilePort, private readonly parser: () => Promise<Parser>, private readonly memory?: SourceMemory) {}
 
   async explain(rank: RankData, request: ExplainRequest, signal?: AbortSignal): Promise<Explained> {
     const index = await this.sources(request, signal);
@@ -34,7 +43,13 @@ export class Explainer {
     if (known?.key === key && known.index === index) {
       return known;
     }
-    const explanation = explain(rank, { parser: await this.parser(), ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }) });
+    this.grams ??= (this.memory?.load() ?? Promise.resolve(undefined)).then((bytes) => new GramIndex(bytes));
+    const grams = await this.grams;
+    const explanation = explain(rank, { parser: await this.parser(), grams, ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }) });
+    const learnt = grams.serialize();
+    if (learnt !== undefined) {
+      await this.memory?.store(learnt);
+    }
     const made = { key, explanation, index };
     this.explained.set(rank, made);
     return made;

@@ -12,7 +12,7 @@ import { RankPool } from './profile/rankPool';
 import type { RankSource } from './readers/reader';
 import { fingerprintData } from './attribution/fingerprintData';
 import { locatedDetail } from './attribution/locatedDetail';
-import { Explainer, type ExplainRequest, type Explained } from './explainer';
+import { Explainer, type ExplainRequest, type Explained, type SourceMemory } from './explainer';
 import { detectProfile, type DetectedProfile } from './detect';
 import { analyzeReport, type ReportPart } from './analysis/analyzeReport';
 import { overview } from './analysis/overview';
@@ -36,6 +36,7 @@ export interface EngineEnvironment {
   readonly familyRules?: readonly FamilyRule[];
   /** Makes the Python parser, where the host has its WebAssembly; without it chains cannot be recognised. */
   readonly pythonParser?: () => Promise<Parser>;
+  readonly sourceMemory?: SourceMemory;
   /** Loaded ranks beyond this many bytes are dropped, least recently used first. */
   readonly memoryBudgetBytes?: number;
 }
@@ -70,7 +71,7 @@ export class EngineSession {
 
   constructor(private readonly environment: EngineEnvironment) {
     this.pool = new RankPool(environment.memoryBudgetBytes ?? DEFAULT_BUDGET);
-    this.explainer = environment.pythonParser === undefined ? undefined : new Explainer(environment.port, environment.pythonParser);
+    this.explainer = environment.pythonParser === undefined ? undefined : new Explainer(environment.port, environment.pythonParser, environment.sourceMemory);
     this.handlers = {
       open: (params, options) => this.open(params.path, params.options, options),
       load: async (params, options) => this.summaryOf((await this.rank(params.rank, options)).source),

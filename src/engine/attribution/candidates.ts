@@ -14,7 +14,7 @@ import { lowerFunction } from '../python/lowering';
 import type { OperatorGraph } from '../python/operatorGraph';
 import type { ModuleScope, Program } from '../python/program';
 import { automatonOf, operatorWeight, TENSOR_FORM, type Automaton, type AutomatonOptions } from './automaton';
-import { sourceGrams, trigrams } from './sourceGrams';
+import { GramIndex, trigrams } from './sourceGrams';
 
 /** How a backend's kernel names blur operators together. */
 export type BackendLook = Pick<AutomatonOptions, 'cuda' | 'typesOnly'>;
@@ -107,7 +107,7 @@ export class CandidateIndex {
   private readonly lowered = new Map<ModuleScope, readonly Candidate[]>();
   private readonly scopes: readonly ModuleScope[];
 
-  constructor(private readonly program: Program, scopes: Iterable<ModuleScope>) {
+  constructor(private readonly program: Program, scopes: Iterable<ModuleScope>, private readonly grams = new GramIndex()) {
     this.scopes = [...scopes];
   }
 
@@ -132,7 +132,7 @@ export class CandidateIndex {
 
   private filesLike(region: readonly string[], look: BackendLook): readonly ModuleScope[] {
     const wanted = trigrams(region.filter((op) => operatorWeight(op) >= 0.4));
-    const grams = this.scopes.map((scope) => blurred(sourceGrams(scope), look));
+    const grams = this.scopes.map((scope) => blurred(this.grams.of(scope), look));
     const holders = new Map<string, number>();
     grams.forEach((set) => set.forEach((gram) => wanted.has(gram) && holders.set(gram, (holders.get(gram) ?? 0) + 1)));
     const scored = this.scopes.map((scope, i) => {

@@ -15,6 +15,7 @@ import { matchFusions } from '../fusions/matchGraph';
 import { CandidateIndex, catalogueForms } from './candidates';
 import { locate, type Abstained, type Located } from './locate';
 import { refineCalls } from './refineStacks';
+import type { GramIndex } from './sourceGrams';
 
 /** A place in source that launches kernels. Lines from 1, columns from 0 in UTF-16. */
 export interface KernelOrigin {
@@ -51,16 +52,18 @@ export interface Explanation {
 export interface ExplainOptions {
   readonly parser: Parser;
   readonly sources?: SourceIndex;
+  /** What is known of source files from before. */
+  readonly grams?: GramIndex;
   readonly step?: number;
 }
 
 const candidateCache = new WeakMap<SourceIndex, CandidateIndex>();
 
 /** Lowered once per index: an edit makes a new index. */
-function candidatesIn(index: SourceIndex): CandidateIndex {
+function candidatesIn(index: SourceIndex, grams?: GramIndex): CandidateIndex {
   let candidates = candidateCache.get(index);
   if (candidates === undefined) {
-    candidates = new CandidateIndex(index.program, index.scopes);
+    candidates = new CandidateIndex(index.program, index.scopes, grams);
     candidateCache.set(index, candidates);
   }
   return candidates;
@@ -110,7 +113,7 @@ export function explain(rank: RankData, options: ExplainOptions): Explanation {
   if (rank.coverage.pythonFrames || rank.coverage.callStacks) {
     fromStacks(rank, origins, options.sources);
   }
-  const alignment = options.sources === undefined ? undefined : locate(rank, candidatesIn(options.sources), options.parser);
+  const alignment = options.sources === undefined ? undefined : locate(rank, candidatesIn(options.sources, options.grams), options.parser);
   if (alignment !== undefined && 'candidate' in alignment && options.sources !== undefined) {
     fromAlignment(alignment, options.sources, origins);
   }

@@ -24,18 +24,71 @@ export function trigrams(tokens: readonly string[]): ReadonlySet<string> {
 
 const ARITHMETIC: Readonly<Record<string, readonly [string, string]>> = { '+': ['add', 'adds'], '-': ['sub', 'subs'], '*': ['mul', 'muls'], '/': ['div', 'divs'], '**': ['pow', 'pow'], '@': ['matmul', 'matmul'] };
 
-const known = new WeakMap<SourceText, ReadonlySet<string>>();
+/** Files remembered between sessions; the ones not asked for longest go first. */
+const MOST_KEPT = 20_000;
+const KEPT_VERSION = 1;
 
-/** Trigrams of all functions of a file; the tree is not kept for them. */
-export function sourceGrams({ source }: ModuleScope): ReadonlySet<string> {
-  let grams = known.get(source);
-  if (grams === undefined) {
-    const all = new Set<string>();
-    functionsOf(source.glance().body).forEach((body) => trigrams(weightyOperators(operatorsOf(body))).forEach((gram) => all.add(gram)));
-    grams = all;
-    known.set(source, grams);
+interface KeptGrams {
+  readonly version: number;
+  readonly grams: readonly string[];
+  /** For each text, by `SourceText.key`: indices into `grams`. */
+  readonly files: Readonly<Record<string, readonly number[]>>;
+}
+
+/** Trigrams of source files. What was found out about a text can be kept and given back in a later session. */
+export class GramIndex {
+  private readonly known = new WeakMap<SourceText, ReadonlySet<string>>();
+  private readonly kept: Map<string, ReadonlySet<string>>;
+  private learnt = false;
+
+  /** `bytes` are what `serialize` gave; anything else is passed over. */
+  constructor(bytes?: Uint8Array) {
+    this.kept = restored(bytes);
   }
-  return grams;
+
+  /** Trigrams of all functions of a file; its tree is not kept for them. */
+  of({ source }: ModuleScope): ReadonlySet<string> {
+    let grams = this.known.get(source);
+    if (grams === undefined) {
+      const { key } = source;
+      grams = this.kept.get(key);
+      if (grams === undefined) {
+        const all = new Set<string>();
+        functionsOf(source.glance().body).forEach((body) => trigrams(weightyOperators(operatorsOf(body))).forEach((gram) => all.add(gram)));
+        grams = all;
+        this.learnt = true;
+      }
+      this.known.set(source, grams);
+      this.kept.delete(key);
+      this.kept.set(key, grams);
+    }
+    return grams;
+  }
+
+  /** What is worth keeping; undefined when nothing was learnt since the last time. */
+  serialize(): Uint8Array | undefined {
+    if (!this.learnt) {
+      return undefined;
+    }
+    this.learnt = false;
+    const numbers = new Map<string, number>();
+    const numberOf = (gram: string): number => {
+      const number = numbers.get(gram) ?? numbers.size;
+      numbers.set(gram, number);
+      return number;
+    };
+    const files = Object.fromEntries([...this.kept].slice(-MOST_KEPT).map(([key, grams]) => [key, Array.from(grams, numberOf)]));
+    return new TextEncoder().encode(JSON.stringify({ version: KEPT_VERSION, grams: [...numbers.keys()], files } satisfies KeptGrams));
+  }
+}
+
+function restored(bytes: Uint8Array | undefined): Map<string, ReadonlySet<string>> {
+  try {
+    const { version, grams, files } = JSON.parse(new TextDecoder().decode(bytes)) as KeptGrams;
+    return new Map(version === KEPT_VERSION ? Object.entries(files).map(([key, numbers]): [string, ReadonlySet<string>] => [key, new Set(numbers.map((number) => grams[number]))]) : []);
+  } catch {
+    return new Map<string, ReadonlySet<string>>();
+  }
 }
 
 function functionsOf(body: readonly Statement[]): readonly (readonly Statement[])[] {

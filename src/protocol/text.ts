@@ -17,6 +17,7 @@ import { kinetoMessages } from './messages/kineto';
 import { openMessages } from './messages/open';
 import { reportMessages } from './messages/report';
 import { sampleMessages } from './messages/sample';
+import { taskMessages } from './messages/tasks';
 import { timelineMessages } from './messages/timeline';
 import { viewMessages } from './messages/views';
 import { visibleText } from './visibleText';
@@ -24,7 +25,7 @@ import { visibleText } from './visibleText';
 /** All tables by area; a test proves that no code stands in two of them. */
 export const MESSAGE_AREAS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   figures: figureMessages, families: familyMessages, report: reportMessages, open: openMessages, kineto: kinetoMessages, ascend: ascendMessages,
-  databases: databaseMessages, timeline: timelineMessages, views: viewMessages, sample: sampleMessages, cli: cliMessages, fingerprints: fingerprintMessages, fuse: fuseMessages,
+  databases: databaseMessages, timeline: timelineMessages, views: viewMessages, sample: sampleMessages, cli: cliMessages, fingerprints: fingerprintMessages, fuse: fuseMessages, tasks: taskMessages,
 };
 
 /** Code → English template. */

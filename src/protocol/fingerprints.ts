@@ -37,6 +37,8 @@ export interface FingerprintEntry {
   readonly totalUs: number;
   readonly periodUs: number | null;
   readonly gapUs: number;
+  /** How long the host waited, all occurrences together; null where nothing tells. */
+  readonly stallUs: number | null;
   readonly recoverableDeviceUs: readonly [number, number];
   readonly recoverableStepUs: readonly [number, number];
   /** First occurrence, to zoom to: ns relative to the rank's base, and the device event it starts with. */

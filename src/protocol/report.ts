@@ -89,6 +89,8 @@ export interface AnalyzeReport {
 }
 
 export interface ReportedFingerprint extends FingerprintEntry {
+  /** Why a waste is one, in a sentence; null for what is none. */
+  readonly explanation: string | null;
   /** The same chain on each rank that was read. */
   readonly ranks: readonly { readonly rank: number | null; readonly label: string; readonly occurrences: number; readonly totalUs: number; readonly recoverableDeviceUs: readonly [number, number] }[];
 }

@@ -1,4 +1,5 @@
 import type { FingerprintEntry } from '../../src/protocol/fingerprints';
+import { wasteExplanation } from '../../src/protocol/wasteText';
 import { button } from '../shared/controls';
 import { h } from '../shared/dom';
 import { familyColour } from '../shared/theme';
@@ -25,8 +26,10 @@ export function chainCard(entry: FingerprintEntry, options: FingerprintsOptions)
     ['fingerprints.recoverableDevice', range(entry.recoverableDeviceUs, options)],
     ['fingerprints.recoverableStep', range(entry.recoverableStepUs, options)],
   ];
+  const explanation = wasteExplanation(entry, (code, args) => words.t(code, args));
   return section(options, { id: 'chain', title: `${chainName(entry, options)} · ${words.t('fingerprints.kernels', { count: entry.kernels.length })}` },
     h('div', { class: 'chain-tools' }, button({ label: words.t('fingerprints.showFirst'), icon: 'pulse', look: 'primary', onClick: () => target(startNs - (endNs - startNs), endNs + (endNs - startNs)) }), ...zooms),
+    explanation === undefined ? undefined : h('p', { class: 'note' }, explanation),
     strip(entry, options),
     h('div', { class: 'columns' },
       h('dl', { class: 'chain-figures' }, figures.map(([code, value]) => h('div', {}, h('dt', {}, words.t(code)), h('dd', { class: 'number' }, value)))),

@@ -2,6 +2,7 @@ import type { FingerprintData, FingerprintEntry } from '../../protocol/fingerpri
 import type { OverviewData } from '../../protocol/overview';
 import type { AnalyzeReport, LaneFigures, RankReport } from '../../protocol/report';
 import { text, type Translate } from '../../protocol/text';
+import { wasteExplanation } from '../../protocol/wasteText';
 import { readableName } from './kernelName';
 import { formatCount, formatShare, formatTime, shareOf, UNKNOWN } from './numbers';
 
@@ -129,7 +130,7 @@ export class SectionBuilder {
     const notes = alignment === null ? [] : ['code' in alignment ? this.say(alignment.code, alignment.args) : this.say('attribution.located', { function: alignment.function, file: alignment.file })];
     const located = fingerprints.some(({ source }) => source.length > 0);
     return {
-      id: 'fingerprints', title: this.say('report.fingerprints'), notes: [this.say('report.fingerprintsNote'), ...notes],
+      id: 'fingerprints', title: this.say('report.fingerprints'), notes: [this.say('report.fingerprintsNote'), ...notes, ...this.wastes(fingerprints.slice(0, this.topKernels))],
       columns: [left(this.say('report.chain'), true), left(this.say('report.phase')), right(this.say('report.kernelsEach')), right(this.say('report.times')), right(this.say('report.mean')), right(this.say('report.kernelTime')), right(this.say('report.recoverable')), ...(located ? [left(this.say('report.source'), true)] : [])],
       rows: fingerprints.slice(0, this.topKernels).map((entry) => ({
         cells: [
@@ -138,6 +139,15 @@ export class SectionBuilder {
         ],
       })),
     };
+  }
+
+  /** Why each kind of waste shown is one. */
+  private wastes(shown: readonly FingerprintEntry[]): readonly string[] {
+    const kinds = new Map(shown.map((entry) => [entry.fusion, entry] as const));
+    return [...kinds.values()].flatMap((entry) => {
+      const explanation = wasteExplanation(entry, (code, args) => this.say(code, args));
+      return explanation === undefined ? [] : [`${this.chainName(entry)}: ${explanation}`];
+    });
   }
 
   private chainName(entry: FingerprintEntry): string {

@@ -1,7 +1,8 @@
 import type { Problem, ProfileSummary, RankSummary } from '../../protocol/engine';
 import type { FingerprintEntry } from '../../protocol/fingerprints';
 import type { AnalyzeReport, RankReport, ReportedFingerprint } from '../../protocol/report';
-import { renderProblem } from '../../protocol/text';
+import { text, renderProblem } from '../../protocol/text';
+import { wasteExplanation } from '../../protocol/wasteText';
 
 export interface ReportPart {
   readonly summary: RankSummary;
@@ -57,7 +58,7 @@ function mergedFingerprints(parts: readonly ReportPart[]): readonly ReportedFing
       known.ranks.push({ rank: report.rank ?? summary.rank ?? null, label: summary.label, occurrences: entry.occurrences, totalUs: entry.totalUs, recoverableDeviceUs: entry.recoverableDeviceUs });
     }
   }
-  return [...merged.values()].map(({ entry, ranks }) => ({ ...entry, ranks }));
+  return [...merged.values()].map(({ entry, ranks }) => ({ ...entry, explanation: wasteExplanation(entry, text) ?? null, ranks }));
 }
 
 /** Of all facts about a run, those that name a version. */

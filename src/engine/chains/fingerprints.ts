@@ -8,6 +8,7 @@ import type { Fusion } from '../fusions/fusion';
 import type { RankData } from '../profile/columns';
 import { coveredShare, type Intervals } from '../analysis/intervals';
 import { busyUnions, selectEvents } from '../analysis/selection';
+import { findWastes } from './findWastes';
 import { kernelSequences, TokenNames, type KernelSequence } from './kernelSequence';
 import { chainPatterns, type ChainPattern } from './patterns';
 import { PHASES, phasesOf, type Phase } from './phases';
@@ -39,6 +40,8 @@ export interface Fingerprint {
   /** Median distance between starts of neighbouring occurrences, NaN for a single one. */
   readonly periodNs: number;
   readonly gapNs: number;
+  /** How long the host waited for the chain, all occurrences together; NaN where nothing tells. */
+  readonly stallNs: number;
   readonly recoverable: Recoverable;
   /** For each occurrence its device event indices, in order. */
   readonly events: readonly Uint32Array[];
@@ -56,47 +59,71 @@ export interface FingerprintOptions {
 export function fingerprints(rank: RankData, parser: Parser, options: FingerprintOptions = {}): readonly Fingerprint[] {
   const names = new TokenNames();
   const { sequences } = kernelSequences(rank, names);
-  const patterns = chainPatterns(parser, options.fusions ?? FUSIONS, rank.backend, names);
+  const fusions = options.fusions ?? FUSIONS;
+  const patterns = chainPatterns(parser, fusions, rank.backend, names);
   const { communication } = busyUnions(rank.deviceEvents, selectEvents(rank.deviceEvents));
   const groups = new Map<string, Group>();
-  for (const sequence of sequences) {
-    const known = recognise(sequence.tokens, patterns, names).filter((occurrence) => inStep(rank, sequence, occurrence, options.step));
-    const phases = phasesOf(sequence.tokens, names);
-    for (const occurrence of known) {
-      const pattern = patterns[occurrence.pattern];
-      add(groups, sequence, occurrence, pattern, phaseOf(occurrence, phases, pattern.fusion.family), names);
+  const inStep = (event: number): boolean => options.step === undefined || rank.deviceEvents.step[event] === options.step;
+  const phases = sequences.map((sequence) => phasesOf(sequence.tokens, names));
+  const taken = sequences.map((sequence) => new Uint8Array(sequence.tokens.length));
+  const add = (fusion: Fusion | undefined, pattern: ChainPattern | undefined, phase: Phase, chain: string, occurrence: GroupOccurrence): void => {
+    const group = groups.get(`${fusion?.id ?? ''}|${phase}|${chain}`);
+    if (group === undefined) {
+      groups.set(`${fusion?.id ?? ''}|${phase}|${chain}`, { fusion, pattern, phase, chain, occurrences: [occurrence] });
+    } else {
+      group.occurrences.push(occurrence);
     }
-    for (const group of unknownChains(sequence.tokens, names, known, UNKNOWN_MINIMUM)) {
-      for (const occurrence of group) {
-        if (inStep(rank, sequence, occurrence, options.step)) {
-          add(groups, sequence, occurrence, undefined, phaseOf(occurrence, phases, ''), names);
-        }
-      }
+  };
+  const addChain = (s: number, occurrence: Occurrence): void => {
+    const sequence = sequences[s];
+    const pattern = patterns[occurrence.pattern];
+    if (inStep(sequence.order[sequence.positions[occurrence.first]])) {
+      const chain = [...occurrence.matched].filter((index) => index >= 0).map((index) => names.names[sequence.tokens[index]]).join(' ');
+      add(pattern?.fusion, pattern, phaseOf(occurrence, phases[s], pattern?.fusion.family ?? ''), chain, occurrenceOf(sequence, occurrence));
+    }
+  };
+  sequences.forEach((sequence, s) => {
+    for (const occurrence of recognise(sequence.tokens, patterns, names)) {
+      taken[s].fill(1, occurrence.first, occurrence.last + 1);
+      addChain(s, occurrence);
+    }
+  });
+  const steps = options.step === undefined ? Math.max(1, rank.steps.length) : 1;
+  for (const { fusion, run, phase } of findWastes(rank, { sequences, names, taken, phases, fusions })) {
+    if (inStep(run.events[0])) {
+      add(fusion, undefined, phase, run.chain, { own: Uint32Array.from(run.events), columns: Int32Array.from(run.events), terms: run.events, stallNs: run.stallNs });
     }
   }
-  const steps = options.step === undefined ? Math.max(1, rank.steps.length) : 1;
+  sequences.forEach((sequence, s) => {
+    unknownChains(sequence.tokens, names, taken[s], UNKNOWN_MINIMUM).forEach((group) => group.forEach((occurrence) => addChain(s, occurrence)));
+  });
   return [...groups.values()]
-    .filter((group) => group.occurrences.length / steps >= (group.pattern === undefined ? UNKNOWN_MINIMUM : group.pattern.fusion.minimumPerStep ?? 1))
+    .filter((group) => group.occurrences.length / steps >= (group.fusion === undefined ? UNKNOWN_MINIMUM : group.fusion.minimumPerStep ?? 1))
     .map((group) => summarise(rank, group, steps, communication))
     .sort((a, b) => b.recoverable.deviceNs[1] - a.recoverable.deviceNs[1] || b.totalNs - a.totalNs);
 }
 
+interface GroupOccurrence {
+  /** Device events in order, helpers between them included. */
+  readonly own: Uint32Array;
+  /** Those shown, one for each kernel of the chain; groups have equally many. */
+  readonly columns: Int32Array;
+  /** For each column the token of the pattern it stands for. */
+  readonly terms: ArrayLike<number>;
+  readonly stallNs?: number | undefined;
+}
+
 interface Group {
+  readonly fusion: Fusion | undefined;
   readonly pattern: ChainPattern | undefined;
   readonly phase: Phase;
   readonly chain: string;
-  readonly occurrences: { readonly sequence: KernelSequence; readonly occurrence: Occurrence }[];
+  readonly occurrences: GroupOccurrence[];
 }
 
-function add(groups: Map<string, Group>, sequence: KernelSequence, occurrence: Occurrence, pattern: ChainPattern | undefined, phase: Phase, names: TokenNames): void {
-  const chain = [...occurrence.matched].filter((index) => index >= 0).map((index) => names.names[sequence.tokens[index]]).join(' ');
-  const key = `${pattern?.fusion.id ?? ''}|${phase}|${chain}`;
-  const group = groups.get(key);
-  if (group === undefined) {
-    groups.set(key, { pattern, phase, chain, occurrences: [{ sequence, occurrence }] });
-  } else {
-    group.occurrences.push({ sequence, occurrence });
-  }
+function occurrenceOf({ order, positions }: KernelSequence, { first, last, matched }: Occurrence): GroupOccurrence {
+  const terms = Int32Array.from([...matched].map((index, i) => (index >= 0 ? i : -1)).filter((i) => i >= 0));
+  return { own: order.slice(positions[first], positions[last] + 1), columns: Int32Array.from(terms, (i) => order[positions[matched[i]]]), terms };
 }
 
 /** A forward chain found in the backward pass is recompute: no operator of its own runs there. */
@@ -112,26 +139,19 @@ function phaseOf(occurrence: Occurrence, phases: Uint8Array, family: string): Ph
   return phase === 'backward' && occurrence.pattern >= 0 ? 'recompute' : phase;
 }
 
-function inStep(rank: RankData, sequence: KernelSequence, occurrence: Occurrence, step: number | undefined): boolean {
-  return step === undefined || rank.deviceEvents.step[sequence.order[sequence.positions[occurrence.first]]] === step;
-}
-
 function summarise(rank: RankData, group: Group, steps: number, communication: Intervals): Fingerprint {
   const { deviceEvents: events, strings } = rank;
-  const first = group.occurrences[0];
-  const shown = [...first.occurrence.matched].map((index, i) => ({ index, i })).filter(({ index }) => index >= 0);
-  const sums = shown.map(() => 0);
-  const timed = shown.map(() => 0);
+  const [first] = group.occurrences;
+  const width = Math.min(...group.occurrences.map(({ columns }) => columns.length));
+  const sums = new Float64Array(width);
+  const timed = new Uint32Array(width);
   let total = 0;
   let gap = 0;
   let exposed = 0;
   let longest = 0;
+  let stall = NaN;
   const starts: number[] = [];
-  const occurrenceEvents: Uint32Array[] = [];
-  for (const { sequence, occurrence } of group.occurrences) {
-    // Helpers launched between the chain's kernels belong to it.
-    const own = sequence.order.slice(sequence.positions[occurrence.first], sequence.positions[occurrence.last] + 1);
-    occurrenceEvents.push(own);
+  for (const { own, columns, stallNs } of group.occurrences) {
     let end = NaN;
     let sum = 0;
     let most = 0;
@@ -146,32 +166,30 @@ function summarise(rank: RankData, group: Group, steps: number, communication: I
       }
       end = events.startNs[event] + (Number.isNaN(duration) ? 0 : duration);
     }
-    let column = 0;
-    for (const index of occurrence.matched) {
-      if (index >= 0) {
-        const duration = events.durationNs[sequence.order[sequence.positions[index]]];
-        if (!Number.isNaN(duration)) {
-          sums[column] += duration;
-          timed[column]++;
-        }
-        column++;
+    for (let column = 0; column < width; column++) {
+      const duration = events.durationNs[columns[column]];
+      if (!Number.isNaN(duration)) {
+        sums[column] += duration;
+        timed[column]++;
       }
     }
     total += sum;
     longest += most;
     exposed += sum * (1 - coveredShare(communication, events.startNs[own[0]], end));
     starts.push(events.startNs[own[0]]);
+    if (stallNs !== undefined && !Number.isNaN(stallNs)) {
+      stall = (Number.isNaN(stall) ? 0 : stall) + stallNs;
+    }
   }
   const count = group.occurrences.length;
-  const kernels = shown.map(({ index, i }, column): ChainKernel => {
-    const event = first.sequence.order[first.sequence.positions[index]];
-    return { name: strings.get(events.name[event]), type: strings.get(events.type[event]), meanNs: timed[column] === 0 ? NaN : sums[column] / timed[column], term: group.pattern?.tokens[i]?.term ?? '' };
-  });
+  const kernels = Array.from(first.columns.subarray(0, width), (event, column): ChainKernel => ({
+    name: strings.get(events.name[event]), type: strings.get(events.type[event]), meanNs: timed[column] === 0 ? NaN : sums[column] / timed[column], term: group.pattern?.tokens[first.terms[column]]?.term ?? '',
+  }));
   return {
-    id: hash(`${group.pattern?.fusion.id ?? ''}|${group.phase}|${group.chain}`), fusion: group.pattern?.fusion, form: group.pattern?.form ?? '', chain: group.chain, phase: group.phase,
-    kernels, occurrences: count, perStep: count / steps, meanNs: total / count, totalNs: total, periodNs: medianDistance(starts), gapNs: gap,
-    recoverable: recoverable({ occurrences: count, meanNs: total / count, longestNs: longest / count, exposedShare: total === 0 ? 0 : exposed / total, gapNs: gap }),
-    events: occurrenceEvents,
+    id: hash(`${group.fusion?.id ?? ''}|${group.phase}|${group.chain}`), fusion: group.fusion, form: group.pattern?.form ?? '', chain: group.chain, phase: group.phase,
+    kernels, occurrences: count, perStep: count / steps, meanNs: total / count, totalNs: total, periodNs: medianDistance(starts), gapNs: gap, stallNs: stall,
+    recoverable: recoverable({ occurrences: count, meanNs: total / count, longestNs: group.fusion?.find === undefined ? longest / count : 0, exposedShare: total === 0 ? 0 : exposed / total, gapNs: gap, mayRemain: group.fusion?.find !== undefined }),
+    events: group.occurrences.map(({ own }) => own),
   };
 }
 

@@ -12,12 +12,8 @@ const MAX_LENGTH = 64;
 
 const HEAVY = new Set(['matmul', 'attention', 'attentionBackward', 'conv', 'convBackward', 'communication', '']);
 
-/** Runs by their tokens; only those that occur at least `minimum` times. */
-export function unknownChains(tokens: Uint16Array, names: TokenNames, known: readonly Occurrence[], minimum: number): readonly (readonly Occurrence[])[] {
-  const taken = new Uint8Array(tokens.length);
-  for (const { first, last } of known) {
-    taken.fill(1, first, last + 1);
-  }
+/** Runs of tokens that no chain has taken, by their tokens; only those that occur at least `minimum` times. */
+export function unknownChains(tokens: Uint16Array, names: TokenNames, taken: Uint8Array, minimum: number): readonly (readonly Occurrence[])[] {
   const heavy = names.names.map((name) => HEAVY.has(name) || isFused(name));
   const groups = new Map<string, Occurrence[]>();
   let from = 0;

@@ -3,6 +3,8 @@
  * there is no second pattern language: parameters of the snippet are the roles.
  */
 
+import type { WasteFinder } from '../chains/wasteView';
+
 export interface EagerForm {
   /** What sets this spelling apart, for messages and tests. */
   readonly name: string;
@@ -31,6 +33,8 @@ export interface Fusion {
   readonly replacements?: Partial<Readonly<Record<FuseBackend, Replacement>>>;
   /** Forms that look like this one and must not be replaced, each with the reason. */
   readonly nearMisses?: readonly NearMiss[];
+  /** Finds a waste that is no fixed chain of operators, among kernels that no chain has taken. `forms` is empty then. */
+  readonly find?: WasteFinder;
 }
 
 export const FUSE_BACKENDS = ['ascend', 'cuda', 'torch'] as const;

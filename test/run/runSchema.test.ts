@@ -64,7 +64,7 @@ function shapeOf(type: ts.Type, checker: ts.TypeChecker): unknown {
 
 /** The same, of a JSON schema. */
 function shapeOfSchema(schema: Record<string, unknown>): unknown {
-  const { type, enum: values, items, minItems, maxItems, properties, required = [], additionalProperties, anyOf } = schema as { [key: string]: unknown; enum?: (string | number)[]; items?: Record<string, unknown>; properties?: Record<string, Record<string, unknown>>; required?: string[]; anyOf?: Record<string, unknown>[] };
+  const { type, enum: values, items, minItems, maxItems, properties, required = [], additionalProperties, anyOf } = schema as { type?: unknown; minItems?: unknown; maxItems?: unknown; additionalProperties?: unknown; enum?: (string | number)[]; items?: Record<string, unknown>; properties?: Record<string, Record<string, unknown>>; required?: string[]; anyOf?: Record<string, unknown>[] };
   if (values !== undefined) {
     return { enum: [...values].sort() };
   }

@@ -3,6 +3,7 @@ import type { FingerprintData } from '../../protocol/fingerprints';
 import type { Profile } from '../profile';
 import type { ProfileStore } from '../profileStore';
 import { isCancelled, sentenceOf } from '../sentences';
+import { sourceFolders, sourceRequest } from '../sourceRequest';
 import { shiftedEvidence } from './shiftedEvidence';
 
 /** What the active profile says about the workspace's code. */
@@ -65,7 +66,7 @@ export class EvidenceStore implements vscode.Disposable {
       if (rank === undefined || !rank.readable) {
         return undefined;
       }
-      const data = await profile.call('fingerprints', { rank: rank.id, sources: sourceFolders(), overlay: overlay() }, { signal: running.signal });
+      const data = await profile.call('fingerprints', { rank: rank.id, ...sourceRequest() }, { signal: running.signal });
       if (this.running === running) {
         this.current = { profile, rank: rank.id, data };
         this.changed.fire();
@@ -125,15 +126,4 @@ export class EvidenceStore implements vscode.Disposable {
       this.engineUse = { profile, use: profile.use() };
     }
   }
-}
-
-/** Workspace folders, and those the user added. */
-export function sourceFolders(): readonly string[] {
-  const added = vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('source.folders', []);
-  return [...(vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file' || uri.scheme === 'vscode-remote').map(({ uri }) => uri.fsPath), ...added];
-}
-
-/** Open Python documents hide the disk. */
-function overlay(): Readonly<Record<string, string>> {
-  return Object.fromEntries(vscode.workspace.textDocuments.filter((document) => document.languageId === 'python' && document.isDirty).map((document) => [document.uri.fsPath, document.getText()]));
 }

@@ -3,7 +3,8 @@ import type { FuseAnswer, FuseEdit, FuseEntry, FusePlace } from '../../protocol/
 import { text } from '../../protocol/text';
 import { isCancelled, sentenceOf, translate } from '../sentences';
 import { documentEvidence, type DocumentChain } from './documentEvidence';
-import { sourceFolders, type Evidence, type EvidenceStore } from './evidence';
+import { sourceFolders } from '../sourceRequest';
+import type { Evidence, EvidenceStore } from './evidence';
 import { time } from './words';
 
 /** Which entry of a document: recomputed when it is applied, so that a stale edit is never made. */

@@ -13,8 +13,8 @@ export interface ViewServices {
   readonly show: (profile: Profile, view: ViewKind, target: NavigateTarget) => void;
   readonly openSource: (file: string, line: number) => Promise<void>;
   readonly openOther: () => void;
-  /** Folders with the user's source. */
-  readonly sources: () => readonly string[];
+  /** The user's source, as a request names it. */
+  readonly sources: () => Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay'>;
 }
 
 /** Id of the opening among the running calls; calls of the webview count from 1. */
@@ -155,7 +155,7 @@ export class ProfileView implements vscode.Disposable {
 
   /** A view knows no folders: chains are located in the workspace's code, which the host adds. */
   private withSources(method: ViewMethod, params: unknown): unknown {
-    return method === 'fingerprints' ? { ...(params as object), sources: this.services.sources() } : params;
+    return method === 'fingerprints' ? { ...(params as object), ...this.services.sources() } : params;
   }
 
   private noteCrash(): void {

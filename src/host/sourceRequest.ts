@@ -1,0 +1,16 @@
+import * as vscode from 'vscode';
+import type { EngineParams } from '../protocol/engine';
+
+/** The user's source as every request names it: asked for in two ways, the engine would index it twice in turn. */
+export const sourceRequest = (): Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay'> => ({ sources: sourceFolders(), overlay: overlay() });
+
+/** Workspace folders, and those the user added. */
+export function sourceFolders(): readonly string[] {
+  const added = vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('source.folders', []);
+  return [...(vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file' || uri.scheme === 'vscode-remote').map(({ uri }) => uri.fsPath), ...added];
+}
+
+/** Open Python documents hide the disk. */
+function overlay(): Readonly<Record<string, string>> {
+  return Object.fromEntries(vscode.workspace.textDocuments.filter((document) => document.languageId === 'python' && document.isDirty).map((document) => [document.uri.fsPath, document.getText()]));
+}

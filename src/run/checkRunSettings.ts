@@ -83,7 +83,7 @@ function checkFields(value: Readonly<Record<string, unknown>>, { properties = {}
 
 /** Settings that would be ignored, or could never start, are told instead. */
 function combinationProblems(settings: RunSettings): SettingsProblem[] {
-  const { launcher, nodes, procs, host, capture, sync, workdir, env = {} } = settings;
+  const { launcher, nodes, procs, host, capture, sync, env = {} } = settings;
   const found: SettingsProblem[] = [];
   const add = (when: boolean, code: string, path: SettingsProblem['path'], args?: Message['args']): void => {
     if (when) {
@@ -99,7 +99,7 @@ function combinationProblems(settings: RunSettings): SettingsProblem[] {
   add(procs !== undefined && procs > 1 && launcher === 'command', 'task.problem.procs-command', ['procs']);
   add(Array.isArray(nodes) && host !== undefined && !nodes.includes(host), 'task.problem.nodes-without-host', ['nodes'], { host: host ?? '' });
   add(sync?.push === true && host === undefined, 'task.problem.push-here', ['sync', 'push']);
-  add(sync?.push === true && host !== undefined && workdir === undefined, 'task.problem.push-nowhere', ['sync', 'push'], { host: host ?? '' });
+  add(settings.rendezvous !== undefined && !(Array.isArray(nodes) && nodes.length > 1), 'task.problem.rendezvous', ['rendezvous']);
   for (const name of Object.keys(env)) {
     add(!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name), 'task.problem.env-name', ['env', name]);
   }

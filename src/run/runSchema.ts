@@ -45,9 +45,10 @@ export const RUN_SCHEMA = {
     setup: words,
     nodes: { anyOf: [count, { type: 'array', minItems: 1, items: host }] },
     procs: count,
+    rendezvous: filled,
     slurm: {
       type: 'object', additionalProperties: false,
-      properties: { partition: filled, account: filled, time: filled, gpusPerNode: amount, cpusPerTask: count, array: filled, arguments: words },
+      properties: { partition: filled, account: filled, time: filled, gpusPerNode: amount, cpusPerTask: count, array: filled, torchrun: { ...flag, default: false }, arguments: words },
     },
     ray: {
       type: 'object', additionalProperties: false,

@@ -18,7 +18,7 @@ export const taskMessages: Readonly<Record<string, string>> = {
   'task.problem.procs-command': 'A plain command is one process: use the launcher torchrun or slurm for more, or leave “procs” out.',
   'task.problem.nodes-without-host': '“host” is {host}, which “nodes” does not name: add it there, or leave “host” out.',
   'task.problem.push-here': '“sync.push” sends files to a host, and this run stays on this machine: set “host” or remove it.',
-  'task.problem.push-nowhere': '“sync.push” needs “workdir”, the folder on {host} that the files go to.',
+  'task.problem.rendezvous': '“rendezvous” is where several hosts meet: name them in “nodes”, or remove it.',
   'task.problem.env-name': '“{setting}” is no name of an environment variable: use letters, digits and underscores.',
   'task.problem.steps-order': '“capture.steps” runs from {first} to {last}: the first step must not come after the last.',
   'task.problem.warmup': '“capture.warmup” is {warmup}, but only the steps before step {first} can warm up: profile a later step or warm up less.',

@@ -1,10 +1,15 @@
-import { readFile, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fingerprintData } from '../engine/attribution/fingerprintData';
 import { FUSIONS } from '../engine/fusions';
 import { FUSE_BACKENDS, type FuseBackend } from '../engine/fusions/fusion';
-import { applyEdits, mergedEdits, type FusePlan } from '../engine/fuse/plan';
+import { fuseAll } from '../engine/fuse/fuseAll';
+import { NOTHING_KNOWN, packageFolders, readInstalled, sitePackagesOf, type Installed } from '../engine/fuse/installed';
+import { installedModuleName, patchModule } from '../engine/fuse/patchModule';
+import type { FusePlan } from '../engine/fuse/plan';
 import { planFusions } from '../engine/fuse/planFusions';
+import { switchesFor, type FrameworkSwitch, type SwitchCache } from '../engine/fuse/switches';
 import { ModuleSet, type ModuleScope } from '../engine/python/program';
 import { indexSources, scopeOf } from '../engine/python/sourceIndex';
 import { nodeFilePort } from '../node/filePort';
@@ -19,11 +24,8 @@ import { writeTextFile } from './textFile';
 
 const OPTIONS = {
   backend: { type: 'string' }, list: { type: 'boolean' }, json: { type: 'boolean' }, diff: { type: 'boolean' }, write: { type: 'boolean' },
-  only: { type: 'string' }, line: { type: 'string' }, profile: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
+  patch: { type: 'string' }, python: { type: 'string' }, only: { type: 'string' }, line: { type: 'string' }, profile: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
-
-/** An edit can make way for another (two forms that share a cast); more rounds than this would be a mistake of ours. */
-const MOST_ROUNDS = 8;
 
 interface Chosen {
   readonly backend: FuseBackend;
@@ -37,7 +39,8 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
   if (target === undefined || more.length > 0) {
     throw new UsageError(target === undefined ? 'cli.usage.fuse-no-path' : 'cli.usage.one-path', { option: more.join(' ') });
   }
-  if (['list', 'diff', 'write'].filter((flag) => command.flag(flag)).length > 1 || (command.flag('json') && (command.flag('diff') || command.flag('write')))) {
+  const modes = ['list', 'diff', 'write'].filter((flag) => command.flag(flag)).length + (command.value('patch') === undefined ? 0 : 1);
+  if (modes > 1 || (command.flag('json') && (command.flag('diff') || command.flag('write') || command.value('patch') !== undefined))) {
     throw new UsageError('cli.usage.fuse-mode');
   }
   const root = path.resolve(target);
@@ -47,20 +50,55 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
   }
   const chosen = await choices(command, root, entry.isFile(), context);
   const sources = await readSources(root, entry.isFile(), context);
-  const plansOf = (scope: ModuleScope, program = sources.program): readonly FusePlan[] => planFusions(scope, program, chosen.backend, sources.parser).filter(chosen.keep);
-  if (command.flag('diff') || command.flag('write')) {
+  const installed = await installedFor(command.value('python'), root, context);
+  const cache: SwitchCache = new Map();
+  const plansOf = async (scope: ModuleScope): Promise<Planned> => {
+    const switches = await switchesFor(nodeFilePort(), scope.file, chosen.backend, installed, sources.all, cache, context.io.signal);
+    const replan = (edited: ModuleScope, inWorkspace?: boolean): readonly FusePlan[] => {
+      const program = edited === scope ? sources.program : new ModuleSet([...sources.all.filter(({ file }) => file !== edited.file), edited]);
+      return planFusions(edited, program, chosen.backend, sources.parser, { installed, switches, ...(inWorkspace === undefined ? {} : { inWorkspace }) }).filter(chosen.keep);
+    };
+    return { scope, replan, reparse: (changed) => sources.reparse(scope, changed) };
+  };
+  const patch = command.value('patch');
+  if (command.flag('diff') || command.flag('write') || patch !== undefined) {
     for (const scope of sources.scopes) {
-      await change(scope, plansOf(scope), (edited) => plansOf(edited, new ModuleSet([...sources.all.filter(({ file }) => file !== edited.file), edited])), sources.reparse, command.flag('write'), context);
+      const planned = await plansOf(scope);
+      await (patch === undefined ? change(planned, command.flag('write'), context) : writePatch(planned, patch, installed, context));
     }
     return ExitCode.Done;
   }
-  const plans = sources.scopes.flatMap((scope) => plansOf(scope));
+  const plans: FusePlan[] = [];
+  for (const scope of sources.scopes) {
+    plans.push(...(await plansOf(scope)).replan(scope));
+  }
   if (command.flag('json')) {
     await context.io.out(`${JSON.stringify(plans.map((plan) => jsonOf(plan)), undefined, 2)}\n`);
   } else {
     await list(plans, target, context);
   }
   return ExitCode.Done;
+}
+
+/** A file with the way to plan it again after an edit. */
+interface Planned {
+  readonly scope: ModuleScope;
+  readonly replan: (scope: ModuleScope, inWorkspace?: boolean) => readonly FusePlan[];
+  readonly reparse: (changed: string) => ModuleScope;
+}
+
+/** What is installed: beside the file where it is in a package, else for the interpreter named. Python is never run. */
+async function installedFor(interpreter: string | undefined, root: string, context: CommandContext): Promise<Installed> {
+  const port = nodeFilePort();
+  const beside = sitePackagesOf(`${root}${path.sep}`);
+  if (interpreter === undefined) {
+    return beside === undefined ? NOTHING_KNOWN : readInstalled(port, [beside]);
+  }
+  const folders = await packageFolders(port, path.resolve(interpreter));
+  if (folders.length === 0) {
+    context.io.err(`${text('cli.fuse.no-packages', { file: interpreter }, context.translate)}\n`);
+  }
+  return readInstalled(port, beside === undefined ? folders : [beside, ...folders.filter((folder) => folder !== beside)]);
 }
 
 async function choices(command: ParsedCommand, root: string, isFile: boolean, context: CommandContext): Promise<Chosen> {
@@ -123,31 +161,54 @@ async function readSources(root: string, isFile: boolean, context: CommandContex
   return { parser, program: missing.length === 0 ? index.program : new ModuleSet(all), scopes: [...asked, ...missing], all, reparse: (scope, changed) => scopeOf(scope.file, folder, changed, parser) };
 }
 
-async function change(scope: ModuleScope, first: readonly FusePlan[], replan: (scope: ModuleScope) => readonly FusePlan[], reparse: Sources['reparse'], write: boolean, context: CommandContext): Promise<void> {
-  let edited = scope;
-  let count = 0;
-  for (let round = 0, plans = first; round < MOST_ROUNDS; round++) {
-    const { edits, used } = mergedEdits(plans.filter(({ status }) => status === 'fixable'));
-    if (edits.length === 0) {
-      break;
-    }
-    count += used.length;
-    edited = reparse(scope, applyEdits(edited.text, edits));
-    plans = replan(edited);
-  }
-  if (count === 0) {
+async function change({ scope, replan, reparse }: Planned, write: boolean, context: CommandContext): Promise<void> {
+  const { scope: edited, used } = fuseAll(scope, replan(scope), reparse, replan);
+  if (used.length === 0) {
     return;
   }
-  const bytes = await readFile(scope.file);
-  const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? '\ufeff' : '';
-  if (bytes.toString('utf8') !== bom + scope.text || !bytes.equals(Buffer.from(bom + scope.text, 'utf8'))) {
-    throw new CommandFailure('cli.failure.not-as-read', { file: scope.file });
-  }
+  const { bom } = await asRead(scope);
   if (write) {
     await writeTextFile(scope.file, bom + edited.text);
-    context.io.err(`${text('cli.fuse.wrote', { count, file: scope.file }, context.translate)}\n`);
+    context.io.err(`${text('cli.fuse.wrote', { count: used.length, file: scope.file }, context.translate)}\n`);
+    [...new Set(used.flatMap(({ cautions }) => cautions))].forEach((caution) => context.io.err(`${text(`fuse.caution.${caution}`, undefined, context.translate)}\n`));
   } else {
     await context.io.out(unifiedDiff(path.relative(process.cwd(), scope.file), scope.text, [difference(scope.text, edited.text)]));
+  }
+}
+
+/** The file's bytes, still those that were planned for. */
+async function asRead(scope: ModuleScope): Promise<{ readonly bytes: Buffer; readonly bom: string }> {
+  const bytes = await readFile(scope.file);
+  const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? '\ufeff' : '';
+  if (!bytes.equals(Buffer.from(bom + scope.text, 'utf8'))) {
+    throw new CommandFailure('cli.failure.not-as-read', { file: scope.file });
+  }
+  return { bytes, bom };
+}
+
+/** Writes a patch module for an installed file into the user's folder; the package stays as it is. */
+async function writePatch({ scope, replan, reparse }: Planned, folder: string, installed: Installed, context: CommandContext): Promise<void> {
+  const moduleName = installedModuleName(scope.file);
+  if (moduleName === undefined || sitePackagesOf(`${path.resolve(folder)}${path.sep}`) !== undefined) {
+    throw new CommandFailure(moduleName === undefined ? 'cli.failure.patch-not-installed' : 'cli.failure.patch-into-package', { file: moduleName === undefined ? scope.file : folder });
+  }
+  const asOwn = (edited: ModuleScope): readonly FusePlan[] => replan(edited, true);
+  const { scope: edited, used } = fuseAll(scope, asOwn(scope), reparse, asOwn);
+  const { bytes } = await asRead(scope);
+  const [top] = moduleName.split('.');
+  const version = installed.versions.get(top.replaceAll('_', '-'));
+  const promises = [...new Set(used.flatMap(({ promise }) => (promise === undefined ? [] : [text(`fuse.promise.${promise}`)])))];
+  const made = used.length === 0 ? undefined : patchModule({ original: scope, edited, moduleName, installed: version === undefined ? undefined : `${top} ${version}`, digest: createHash('sha256').update(bytes).digest('hex'), promises });
+  if (made === undefined) {
+    context.io.err(`${text('cli.fuse.no-patch', { file: scope.file }, context.translate)}\n`);
+    return;
+  }
+  await mkdir(folder, { recursive: true });
+  const file = path.join(folder, `${made.name}.py`);
+  await writeTextFile(file, made.text);
+  context.io.err(`${text('cli.fuse.patched', { file, count: made.replaced.length, module: made.name }, context.translate)}\n`);
+  if (made.left.length > 0) {
+    context.io.err(`${text('cli.fuse.patch-left', { names: made.left.join(', ') }, context.translate)}\n`);
   }
 }
 
@@ -170,7 +231,8 @@ function jsonOf(plan: FusePlan): Readonly<Record<string, unknown>> {
   return {
     fusion: plan.fusion.id, file: plan.file, startLine: plan.startLine, endLine: plan.endLine, function: plan.functionName, roles: plan.roles, status: plan.status,
     reasonCode: plan.reason ?? null, reason: sentence('reason', plan.reason), remedy: plan.status === 'fixable' ? plan.replacement ?? null : sentence('remedy', plan.remedy),
-    promise: sentence('promise', plan.promise), requires: plan.requires ?? null, backend: plan.backend,
+    promise: sentence('promise', plan.promise), requires: plan.requires ?? null, requirementMet: plan.requirementMet ?? null, backend: plan.backend,
+    cautions: plan.cautions.map((caution) => text(`fuse.caution.${caution}`)), switches: plan.switches.map(({ distribution, version, setting }) => ({ package: distribution, version: version ?? null, setting })), patch: plan.patch.length > 0,
   };
 }
 
@@ -182,9 +244,19 @@ async function list(plans: readonly FusePlan[], target: string, context: Command
   }
   const blocks = plans.map((plan) => {
     const head = text('cli.fuse.entry', { file: path.relative(process.cwd(), plan.file), line: plan.startLine, fusion: text(`fusion.${plan.fusion.id}`, undefined, translate), status: text(`fuse.status.${plan.status}`, undefined, translate) }, translate);
-    const details = [plan.replacement, ...[['reason', plan.reason], ['remedy', plan.remedy], ['promise', plan.promise]].map(([area, code]) => (code === undefined ? undefined : text(`fuse.${area ?? ''}.${code}`, undefined, translate)))];
+    const details = [
+      ...plan.switches.map((one) => switchText(one, translate)), plan.replacement,
+      ...[['reason', plan.reason], ['remedy', plan.remedy], ['promise', plan.promise], ...plan.cautions.map((caution) => ['caution', caution])].map(([area, code]) => (code === undefined ? undefined : text(`fuse.${area ?? ''}.${code}`, undefined, translate))),
+      plan.requires === undefined ? undefined : text(plan.requirementMet === undefined ? 'fuse.requires' : plan.requirementMet ? 'fuse.requires.met' : 'fuse.requires.old', { requires: plan.requires }, translate),
+      plan.patch.length === 0 ? undefined : text('cli.fuse.patchable', undefined, translate),
+    ];
     return `${head}\n${details.filter((line) => line !== undefined).map((line) => `    ${line}\n`).join('')}`;
   });
   const count = (status: FusePlan['status']): number => plans.filter((plan) => plan.status === status).length;
   await io.out(`${blocks.join('')}\n${text('cli.fuse.summary', { fixable: count('fixable'), advice: count('advice'), refused: count('refused') }, translate)}\n`);
+}
+
+function switchText({ distribution, version, setting, note }: FrameworkSwitch, translate: CommandContext['translate']): string {
+  const told = text(version === undefined ? 'fuse.switch' : 'fuse.switch.version', { package: distribution, version: version ?? '', setting }, translate);
+  return note === undefined ? told : `${told}. ${text(`fuse.switch.note.${note}`, undefined, translate)}`;
 }

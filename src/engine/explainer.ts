@@ -14,6 +14,10 @@ export interface ExplainRequest {
   readonly sources?: readonly string[];
   /** Text of open documents by path: they hide the disk. */
   readonly overlay?: Readonly<Record<string, string>>;
+  /** Prefixes of paths in the run → prefixes here. */
+  readonly pathMap?: Readonly<Record<string, string>>;
+  /** Trusted workspaces whose `.fuselens/fusions` are read. */
+  readonly fusionFolders?: readonly string[];
 }
 
 /** Keeps what was found out about source files between sessions; a store that fails only costs time. */
@@ -38,14 +42,14 @@ export class Explainer {
 
   async explain(rank: RankData, request: ExplainRequest, signal?: AbortSignal): Promise<Explained> {
     const index = await this.sources(request, signal);
-    const key = `${request.step ?? ''}|${this.index?.key ?? ''}`;
+    const key = `${request.step ?? ''}|${JSON.stringify(request.pathMap ?? {})}|${this.index?.key ?? ''}`;
     const known = this.explained.get(rank);
     if (known?.key === key && known.index === index) {
       return known;
     }
     this.grams ??= (this.memory?.load() ?? Promise.resolve(undefined)).then((bytes) => new GramIndex(bytes));
     const grams = await this.grams;
-    const explanation = explain(rank, { parser: await this.parser(), grams, ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }) });
+    const explanation = explain(rank, { parser: await this.parser(), grams, ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }), ...(request.pathMap === undefined ? {} : { pathMap: request.pathMap }) });
     const learnt = grams.serialize();
     if (learnt !== undefined) {
       await this.memory?.store(learnt);

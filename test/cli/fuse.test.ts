@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { HEADER, SPELLINGS } from '../engine/fuse/spellings';
 import { cli, temporaryFolder } from './runCli';
 
@@ -9,8 +11,8 @@ const TEXT = HEADER + SPELLINGS[0].python;
 describe('fuselens fuse', () => {
   const folder = temporaryFolder();
   const file = (name: string, content: string): string => {
-    mkdirSync(folder.path('source'), { recursive: true });
-    const at = folder.path('source', name);
+    const at = folder.path('source', ...name.split('/'));
+    mkdirSync(path.dirname(at), { recursive: true });
     writeFileSync(at, content);
     return at;
   };
@@ -53,6 +55,95 @@ describe('fuselens fuse', () => {
     assert.deepEqual(only.map(({ fusion }) => fusion), ['l2-norm']);
     const line = JSON.parse((await cli(['fuse', at, '--json', '--line', String(only[0].startLine)])).out) as readonly { readonly fusion: string }[];
     assert.deepEqual(line.map(({ fusion }) => fusion), ['l2-norm']);
+  });
+
+  it('takes only what a profile shows, on its device: the sample\'s gated norm at its lines', async function () {
+    this.timeout(60_000);
+    const sample = folder.path('sample');
+    assert.equal((await cli(['sample', sample, '--ranks', '1'])).code, 0);
+    const source = path.join(sample, 'workspace');
+    type Entry = { readonly fusion: string; readonly file: string; readonly startLine: number; readonly endLine: number; readonly backend: string; readonly status: string };
+    const listed = async (...args: readonly string[]): Promise<readonly Entry[]> => {
+      const { code, out, err } = await cli(['fuse', source, '--list', '--json', ...args]);
+      assert.equal(code, 0, err);
+      return JSON.parse(out) as readonly Entry[];
+    };
+    const all = await listed('--backend', 'ascend');
+    const shown = await listed('--profile', path.join(sample, 'baseline'));
+    assert.ok(shown.every(({ backend }) => backend === 'ascend'), 'the profile\'s device is the backend');
+    assert.ok(shown.some(({ fusion, file, startLine, endLine, status }) => fusion === 'gated-rms-norm' && file.endsWith('q35_npu_old.py') && startLine === 29 && endLine === 30 && status === 'fixable'));
+    // Contract 7: what the source shows, of which the profile keeps a part.
+    const key = ({ fusion, file, startLine }: Entry): string => `${fusion} ${file}:${startLine}`;
+    assert.ok(shown.length > 0 && shown.length <= all.length && shown.every((entry) => all.some((other) => key(other) === key(entry))));
+    // The run that is tuned already no longer shows the gated norm.
+    assert.equal((await listed('--profile', path.join(sample, 'optimized'))).filter(({ fusion }) => fusion === 'gated-rms-norm').length, 0);
+    const { code, out } = await cli(['fuse', path.join(source, 'q35_npu_old.py'), '--profile', path.join(sample, 'baseline'), '--diff', '--only', 'gated-rms-norm']);
+    assert.equal(code, 0);
+    assert.match(out, /^\+.*torch_npu\.npu_rms_norm\(x, self\.weight, self\.eps\)\[0\]/m);
+    assert.equal((await cli(['fuse', source, '--profile', folder.path('nowhere')])).code, 2);
+  });
+
+  it('never edits an installed package: it names the switch, and writes a patch module elsewhere', async () => {
+    const packages = folder.path('venv', 'lib', 'python3.11', 'site-packages');
+    const write = (name: string, content: string): string => {
+      const at = path.join(packages, ...name.split('/'));
+      mkdirSync(path.dirname(at), { recursive: true });
+      writeFileSync(at, content);
+      return at;
+    };
+    const at = write('xtuner/v1/norm.py', `${TEXT}${SPELLINGS.find(({ fusion }) => fusion === 'swiglu')?.python ?? ''}`);
+    write('xtuner-1.2.3.dist-info/METADATA', 'Name: xtuner\nVersion: 1.2.3\n');
+    write('torch-2.3.1+cpu.dist-info/METADATA', 'Name: torch\nVersion: 2.3.1+cpu\n');
+    const before = readFileSync(at);
+    type Entry = { readonly fusion: string; readonly status: string; readonly reason: string; readonly switches: readonly unknown[]; readonly patch: boolean; readonly requirementMet: boolean | null };
+    const listed = async (...args: readonly string[]): Promise<readonly Entry[]> => JSON.parse((await cli(['fuse', at, '--json', ...args])).out) as readonly Entry[];
+    const [norm, swiglu] = await listed('--backend', 'ascend');
+    assert.deepEqual([norm.fusion, norm.status, norm.patch, norm.switches], ['rms-norm', 'refused', true, []]);
+    assert.match(norm.reason, /never edited/);
+    // The flag is named only once it stands in the installed source.
+    assert.deepEqual(swiglu.switches, []);
+    write('xtuner/v1/ops.py', 'import os\nFUSED = os.environ.get("XTUNER_NPU_FUSED_SWIGLU")\n');
+    assert.deepEqual((await listed('--backend', 'ascend'))[1].switches, [{ package: 'xtuner', version: '1.2.3', setting: 'XTUNER_NPU_FUSED_SWIGLU=1' }]);
+    assert.match((await cli(['fuse', at, '--backend', 'ascend'])).out, /xtuner 1\.2\.3 has a switch of its own for this: XTUNER_NPU_FUSED_SWIGLU=1/);
+    // F.rms_norm came with torch 2.4: the installed 2.3.1 does not have it.
+    assert.deepEqual((await listed('--backend', 'torch'))[0].requirementMet, false);
+    for (const mode of ['--diff', '--write']) {
+      assert.equal((await cli(['fuse', at, mode, '--backend', 'ascend'])).out, '');
+    }
+    const into = folder.path('own');
+    const { code, err } = await cli(['fuse', at, '--patch', into, '--backend', 'ascend']);
+    assert.equal(code, 0, err);
+    assert.match(err, /import fuselens_patch_norm once/);
+    const patch = readFileSync(path.join(into, 'fuselens_patch_norm.py'), 'utf8');
+    assert.match(patch, /import xtuner\.v1\.norm as _original/);
+    assert.ok(patch.includes(createHash('sha256').update(before).digest('hex')));
+    assert.ok(readFileSync(at).equals(before), 'the package is as it was');
+    assert.equal((await cli(['fuse', at, '--patch', path.join(packages, 'own'), '--backend', 'ascend'])).code, 2);
+    assert.equal((await cli(['fuse', file('own.py', TEXT), '--patch', into])).code, 2);
+  });
+
+  it('reads what an interpreter has without running it, and says what it does not know', async () => {
+    const at = file('versions.py', TEXT);
+    const environment = folder.path('env');
+    mkdirSync(path.join(environment, 'lib', 'python3.12', 'site-packages', 'torch-2.6.0.dist-info'), { recursive: true });
+    mkdirSync(path.join(environment, 'bin'), { recursive: true });
+    writeFileSync(path.join(environment, 'bin', 'python'), '#!/bin/sh\ntouch "$0.ran"\n', { mode: 0o755 });
+    const met = async (...args: readonly string[]): Promise<unknown> => (JSON.parse((await cli(['fuse', at, '--json', ...args])).out) as readonly { readonly requirementMet: boolean | null }[])[0].requirementMet;
+    assert.equal(await met(), null);
+    assert.equal(await met('--python', path.join(environment, 'bin', 'python')), true);
+    assert.equal(await met('--python', environment), true);
+    assert.equal(await met('--python', environment, '--backend', 'ascend'), null, 'torch_npu is not there');
+    assert.ok(!existsSync(path.join(environment, 'bin', 'python.ran')));
+    assert.match((await cli(['fuse', at])).out, /Needs torch 2\.4 or newer; which version is installed is not known/);
+    assert.match((await cli(['fuse', at, '--python', folder.path('nowhere')])).err, /versions stay unknown/);
+  });
+
+  it('warns where the folder also samples with a rollout engine', async () => {
+    const at = file('rl/model.py', TEXT);
+    assert.doesNotMatch((await cli(['fuse', at])).out, /rollout/);
+    file('rl/sample.py', 'import torch\nfrom vllm import LLM\n');
+    assert.match((await cli(['fuse', at])).out, /change trainer and rollout together/);
+    assert.match((await cli(['fuse', at, '--write'])).err, /change trainer and rollout together/);
   });
 
   it('leaves a file alone that is not UTF-8', async () => {

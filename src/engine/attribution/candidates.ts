@@ -7,6 +7,7 @@ import { lowerForm } from '../chains/patterns';
 import type { TokenNames } from '../chains/kernelSequence';
 import { canonicalOperator } from '../chains/kernelSequence';
 import { FUSIONS } from '../fusions';
+import type { Fusion } from '../fusions/fusion';
 import { loweredForm, matchFusions, type LoweredForm } from '../fusions/matchGraph';
 import { onCuda } from '../operators/kernelToken';
 import type { ClassDefinition, FunctionDefinition } from '../python/ast';
@@ -150,8 +151,8 @@ export class CandidateIndex {
 const blurred = (grams: ReadonlySet<string>, look: BackendLook): ReadonlySet<string> => (look.cuda || look.typesOnly === true ? new Set([...grams].map((gram) => gram.split(' ').map((op) => seenOn(op, look)).join(' '))) : grams);
 
 /** The catalogue's forms, lowered once per parser. */
-export function catalogueForms(parser: Parser): readonly LoweredForm[] {
-  return FUSIONS.flatMap((fusion) => fusion.forms.map((form) => loweredForm(fusion, form.name, lowerForm(parser, form.python).graph)).filter((form): form is LoweredForm => form !== undefined));
+export function catalogueForms(parser: Parser, added: readonly Fusion[] = []): readonly LoweredForm[] {
+  return [...added, ...FUSIONS].flatMap((fusion) => fusion.forms.map((form) => loweredForm(fusion, form.name, lowerForm(parser, form.python).graph)).filter((form): form is LoweredForm => form !== undefined));
 }
 
 export function automatonFor(candidate: Candidate, names: TokenNames, backend: BackendLook, forms: readonly LoweredForm[]): Automaton {

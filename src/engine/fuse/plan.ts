@@ -1,4 +1,5 @@
 import type { FuseBackend, Fusion } from '../fusions/fusion';
+import type { FrameworkSwitch } from './switches';
 
 /** Replaces a range of the text, UTF-16 offsets, end exclusive. */
 export interface TextEdit {
@@ -27,11 +28,20 @@ export interface FusePlan {
   readonly remedy: string | undefined;
   /** `fuse.promise.<promise>`. */
   readonly promise: string | undefined;
+  /** Oldest version that has the operator, `torch 2.4`. */
   readonly requires: string | undefined;
+  /** Whether the installed version is new enough; undefined where it is not known: then it is a condition to tell. */
+  readonly requirementMet: boolean | undefined;
+  /** `fuse.caution.<caution>`: what to know before. */
+  readonly cautions: readonly string[];
+  /** Switches of the code's own framework, which come before an edit. */
+  readonly switches: readonly FrameworkSwitch[];
   /** The new expression. */
   readonly replacement: string | undefined;
   /** Apart from each other, in order. */
   readonly edits: readonly TextEdit[];
+  /** Edits that the file would get were it the user's: for a patch module beside it. Empty otherwise. */
+  readonly patch: readonly TextEdit[];
 }
 
 /** Text after edits that do not overlap. */

@@ -6,7 +6,7 @@ import type { Parser } from 'web-tree-sitter';
 import { lowerForm } from '../chains/patterns';
 import { catalogueForms } from '../attribution/candidates';
 import { FUSIONS } from '../fusions';
-import type { FuseBackend, Replacement } from '../fusions/fusion';
+import type { FuseBackend, Fusion, Replacement } from '../fusions/fusion';
 import { grouped } from '../fusions/write';
 import { loweredForm, matchFusions, type FusionMatch, type LoweredForm } from '../fusions/matchGraph';
 import type { Expression, Statement } from '../python/ast';
@@ -15,16 +15,32 @@ import { parsePython } from '../python/parsePython';
 import type { ModuleScope, Program } from '../python/program';
 import { assignedNames, deadStatements, readsOnly, removals, statementsHolding } from './deadCode';
 import { functionsOf, statementAt, traceFunction, type FunctionTrace } from './functionTrace';
+import { usesRollout } from './cautions';
 import { functionalName, importEdit, runsElsewhere } from './imports';
+import { isMet, NOTHING_KNOWN, type Installed } from './installed';
 import { innerViewsOf, matchFacts, sitesOf, type MatchFacts } from './matchFacts';
 import { nameUses, within } from './names';
 import { applyEdits, type FusePlan, type TextEdit } from './plan';
 import { refusal } from './refusals';
 import { RoleTexts } from './roleTexts';
+import type { FrameworkSwitch } from './switches';
 
 export interface PlanOptions {
   /** Whether the file may be edited at all; false for installed packages. Default: by its path. */
   readonly inWorkspace?: boolean;
+  /** What the chosen interpreter has; versions that are not known become conditions. */
+  readonly installed?: Installed;
+  /** Switches of the file's framework, by fusion. */
+  readonly switches?: ReadonlyMap<string, readonly FrameworkSwitch[]>;
+  /** Fusions of the workspace's own, beside the catalogue. */
+  readonly fusions?: readonly Fusion[];
+}
+
+interface Context {
+  readonly backend: FuseBackend;
+  readonly parser: Parser;
+  readonly options: PlanOptions;
+  readonly rollout: boolean;
 }
 
 interface Forms {
@@ -32,12 +48,14 @@ interface Forms {
   readonly near: readonly LoweredForm[];
 }
 
-const lowered = new WeakMap<Parser, Forms>();
+const lowered = new WeakMap<Parser, WeakMap<readonly Fusion[], Forms>>();
+const NO_FUSIONS: readonly Fusion[] = [];
 
 /** All plans for one file, in source order. `scope` must be a module of `program`. */
 export function planFusions(scope: ModuleScope, program: Program, backend: FuseBackend, parser: Parser, options: PlanOptions = {}): readonly FusePlan[] {
-  const forms = formsOf(parser);
+  const forms = formsOf(parser, options.fusions ?? NO_FUSIONS);
   const inWorkspace = options.inWorkspace ?? !/[\\/](site|dist)-packages[\\/]/.test(scope.file);
+  const context: Context = { backend, parser, options, rollout: usesRollout(program, scope.text) };
   const found: { readonly plan: FusePlan; readonly covers: readonly string[]; readonly size: number }[] = [];
   for (const { definition, owner } of functionsOf(scope)) {
     if (isUnused(scope, definition.name)) {
@@ -51,23 +69,31 @@ export function planFusions(scope: ModuleScope, program: Program, backend: FuseB
       // Where the result is computed in a helper, the helper is the place of the edit.
       if (facts.inner.call === -1 && facts.inner.place.file === scope.file && !alreadyFused(trace, facts)) {
         const covers = match.operators.map((node) => `${trace.graph.nodes[node].place.file}:${trace.graph.nodes[node].place.start}:${trace.graph.nodes[node].place.end}`);
-        found.push({ plan: planOf(trace, match, facts, backend, parser, inWorkspace), covers, size: match.operators.length });
+        const plan = planOf(trace, match, facts, context);
+        found.push({ plan: inWorkspace ? plan : outsideWorkspace(plan), covers, size: match.operators.length });
       }
     }
   }
   // A helper that a larger form takes in is no place of its own, unless only the helper can be fused.
   const covers = (outer: (typeof found)[number], inner: (typeof found)[number]): boolean => outer !== inner && outer.size > inner.size && inner.covers.every((place) => outer.covers.includes(place));
-  const better = (one: (typeof found)[number], other: (typeof found)[number]): boolean => one.plan.status === 'fixable' && other.plan.status === 'refused';
+  const better = (one: (typeof found)[number], other: (typeof found)[number]): boolean => isEdit(one.plan) && other.plan.status === 'refused' && !isEdit(other.plan);
   const kept = found.filter((one) => !found.some((other) => (covers(other, one) && !better(one, other)) || (covers(one, other) && better(other, one))));
   return distinct(kept.map(({ plan }) => plan)).sort((a, b) => a.startLine - b.startLine || a.endLine - b.endLine);
 }
 
-function formsOf(parser: Parser): Forms {
-  let forms = lowered.get(parser);
+const isEdit = ({ status, patch }: FusePlan): boolean => status === 'fixable' || patch.length > 0;
+
+/** Installed packages are never edited: what the edit would have been goes into a patch module. */
+const outsideWorkspace = (plan: FusePlan): FusePlan => (plan.status === 'fixable' ? { ...plan, status: 'refused', reason: 'outside-workspace', patch: plan.edits, edits: [] } : plan);
+
+function formsOf(parser: Parser, added: readonly Fusion[]): Forms {
+  const known = lowered.get(parser) ?? new WeakMap<readonly Fusion[], Forms>();
+  lowered.set(parser, known);
+  let forms = known.get(added);
   if (forms === undefined) {
     const near = FUSIONS.flatMap((fusion) => (fusion.nearMisses ?? []).map((miss) => loweredForm(fusion, miss.name, lowerForm(parser, miss.python).graph)));
-    forms = { known: catalogueForms(parser), near: near.filter((form): form is LoweredForm => form !== undefined) };
-    lowered.set(parser, forms);
+    forms = { known: catalogueForms(parser, added), near: near.filter((form): form is LoweredForm => form !== undefined) };
+    known.set(added, forms);
   }
   return forms;
 }
@@ -91,7 +117,7 @@ function distinct(plans: readonly FusePlan[]): FusePlan[] {
   });
 }
 
-function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, backend: FuseBackend, parser: Parser, inWorkspace: boolean): FusePlan {
+function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, { backend, parser, options, rollout }: Context): FusePlan {
   const { scope, owner, definition, graph } = trace;
   const { fusion } = match;
   const lines = new LineIndex(scope.text);
@@ -99,9 +125,12 @@ function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, bac
   const base = {
     fusion, backend, file: scope.file, functionName: owner === undefined ? definition.name : `${owner.name}.${definition.name}`,
     startLine: Math.min(...sites.map((place) => lines.line(place.start))), endLine: Math.max(...sites.map((place) => lines.line(Math.max(place.start, place.end - 1)))),
-    roles: {}, remedy: undefined, promise: undefined, requires: undefined, replacement: undefined, edits: [],
+    roles: {}, remedy: undefined, promise: undefined, requires: undefined, requirementMet: undefined, replacement: undefined, edits: [], patch: [],
+    cautions: [], switches: options.switches?.get(fusion.id) ?? [],
   };
-  const refused = (reason: string): FusePlan => ({ ...base, status: 'refused', reason, remedy: fusion.id });
+  // The workspace's own fusions have their advice in `note`.
+  const remedy = fusion.note === undefined ? fusion.id : undefined;
+  const refused = (reason: string): FusePlan => ({ ...base, status: 'refused', reason, remedy });
   const near = fusion.nearMisses?.find((miss) => miss.name === match.form && !fusion.forms.some((form) => form.name === match.form));
   if (near !== undefined) {
     const unread = match.operators.some((node) => graph.nodes[node].attributes.dims?.some((dim) => Number.isNaN(dim)) === true);
@@ -109,11 +138,11 @@ function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, bac
   }
   const replacement = fusion.replacements?.[backend];
   if (replacement === undefined) {
-    return { ...base, status: 'advice', reason: 'no-replacement', remedy: fusion.id };
+    return { ...base, status: 'advice', reason: 'no-replacement', remedy };
   }
   const snippet = fusion.forms.find((form) => form.name === match.form);
   const reshaped = snippet !== undefined && facts.innerViews > innerViewsOf(lowerForm(parser, snippet.python).graph);
-  const refusing = refusal(trace, match, facts, inWorkspace);
+  const refusing = refusal(trace, match, facts);
   // A view between operators also looks like a value that someone else uses.
   const reason = reshaped && (refusing === undefined || refusing === 'shared') ? 'reshaped' : refusing;
   if (reason !== undefined) {
@@ -121,12 +150,16 @@ function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, bac
   }
   const written = writeEdits(trace, match, facts, replacement);
   if ('reason' in written) {
-    return ADVICE.has(written.reason) ? { ...base, status: 'advice', reason: written.reason, remedy: fusion.id } : refused(written.reason);
+    return ADVICE.has(written.reason) ? { ...base, status: 'advice', reason: written.reason, remedy } : refused(written.reason);
   }
   if (parsePython(parser, applyEdits(scope.text, written.edits)).errors.length > scope.module.errors.length) {
     return refused('would-not-parse');
   }
-  return { ...base, status: 'fixable', reason: undefined, promise: replacement.promise, requires: replacement.requires, ...written };
+  const requirementMet = isMet(replacement.requires, options.installed ?? NOTHING_KNOWN);
+  if (requirementMet === false) {
+    return { ...refused('version-too-old'), requires: replacement.requires, requirementMet };
+  }
+  return { ...base, status: 'fixable', reason: undefined, promise: replacement.promise, requires: replacement.requires, requirementMet, cautions: rollout && replacement.promise !== 'exact' ? ['rollout'] : [], ...written };
 }
 
 /** Not the code's fault: there is nothing better to write for this form on this backend. */
@@ -188,7 +221,7 @@ function expressionOf(trace: FunctionTrace, match: FusionMatch, texts: RoleTexts
   if ('reason' in written) {
     return written;
   }
-  if (replacement.module === undefined || !runsElsewhere(trace.scope.text)) {
+  if (replacement.module !== 'torch_npu' || !runsElsewhere(trace.scope.text)) {
     return written.python;
   }
   const portable = match.fusion.replacements?.torch?.write(texts);

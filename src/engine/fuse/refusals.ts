@@ -13,13 +13,12 @@ const REDUCTIONS: ReadonlySet<string> = new Set(['mean', 'sum', 'softmax']);
  * What forbids an edit whatever the fusion is: `fuse.reason.<answer>`, undefined when nothing does. Only what is read from
  * the source counts; a file that mentions DTensor or an operator-naming checkpoint policy is taken at its word.
  */
-export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, inWorkspace: boolean): string | undefined {
+export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts): string | undefined {
   const { scope, graph, owner, definition } = trace;
   const { nodes } = graph;
   const members = match.nodes.map((node) => nodes[node]);
   const body = scope.text.slice(definition.start, definition.end);
   const checks: readonly (readonly [string, () => boolean])[] = [
-    ['outside-workspace', () => !inWorkspace],
     ['notebook', () => scope.file.endsWith('.ipynb')],
     ['compiled', () => isCompiled(trace)],
     ['autocast', () => members.some((node) => /autocast/.test(node.attributes.context ?? ''))],

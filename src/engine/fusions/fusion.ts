@@ -31,6 +31,8 @@ export interface Fusion {
   readonly minimumPerStep?: number;
   /** What to write instead, per backend; a backend that is missing has advice only (`fuse.remedy.<id>`). */
   readonly replacements?: Partial<Readonly<Record<FuseBackend, Replacement>>>;
+  /** Advice in the words of the workspace that added the fusion; the catalogue's own stands under `fuse.remedy.<id>`. */
+  readonly note?: string;
   /** Forms that look like this one and must not be replaced, each with the reason. */
   readonly nearMisses?: readonly NearMiss[];
   /** Finds a waste that is no fixed chain of operators, among kernels that no chain has taken. `forms` is empty then. */
@@ -76,7 +78,7 @@ export type Written = { readonly python: string } | { readonly reason: string };
 export interface Replacement {
   readonly write: (bound: BoundForm) => Written;
   /** The module the text needs besides torch. */
-  readonly module?: 'torch_npu';
+  readonly module?: string;
   /** What is promised of the numbers: `fuse.promise.<promise>`. */
   readonly promise: 'exact' | 'rounding' | 'fp32Inside';
   /** Oldest versions that have the operator, for people. */

@@ -89,18 +89,27 @@ Finds eager forms in Python source and swaps in fused operators; without --write
   --json            with --list: as JSON
   --diff            the edits as a unified diff
   --write           write the edits
+  --patch DIR       for a file of an installed package: write a module into DIR that replaces its functions when imported
+  --python PATH     the interpreter or environment whose installed versions count; it is read, not run
   --only ID         only this fusion, for example rms-norm
   --line N          only the form that this line is part of
   --profile PATH    only forms whose chain this profile shows; its device is the backend
   --lang LANG       en or zh-cn
 
-Installed packages are never edited.`,
+Installed packages are never edited. Where a framework has a switch for the fusion, it is named first.`,
+  'cli.fuse.no-packages': 'No installed packages were found beside {file}: versions stay unknown.',
+  'cli.fuse.patchable': 'A patch module can replace this function: fuselens fuse FILE --patch DIR writes it.',
+  'cli.fuse.no-patch': 'Nothing in {file} can go into a patch module.',
+  'cli.fuse.patched': 'Wrote {file}, which replaces {count} {count#function#functions}: import {module} once, before the model is built.',
+  'cli.fuse.patch-left': 'Left as they are, since they need their class: {names}.',
+  'cli.failure.patch-not-installed': '{file} belongs to no installed package: fuse it where it is, without --patch.',
+  'cli.failure.patch-into-package': '{file} is inside an installed package: name a folder of your own.',
   'cli.fuse.none': 'No eager form of the catalogue was found in {file}.',
   'cli.fuse.entry': '{file}:{line}  {fusion}: {status}',
   'cli.fuse.summary': '{fixable} can be fused, {advice} with advice, {refused} left as they are.',
   'cli.fuse.wrote': 'Fused {count} {count#form#forms} in {file}.',
   'cli.usage.fuse-no-path': 'No file was named: give a Python file or a folder.',
-  'cli.usage.fuse-mode': 'Choose one of --list, --diff and --write.',
+  'cli.usage.fuse-mode': 'Choose one of --list, --diff, --write and --patch.',
   'cli.usage.fuse-backend': '--backend takes {known}, not “{value}”.',
   'cli.usage.fuse-only': 'There is no fusion “{value}”; known are {known}.',
   'cli.usage.fuse-line': '--line takes a line number and a single file, not “{value}”.',

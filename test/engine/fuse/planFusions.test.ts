@@ -111,12 +111,13 @@ describe('planning fusions', () => {
     const lines = (others: Readonly<Record<string, string>>): readonly string[] => planned(others).filter(({ status }) => status === 'fixable').map(({ functionName }) => functionName);
     assert.deepEqual(lines({}), ['Case.forward', 'Case._norm'].slice(0, 1));
     const own = 'class Other(Base):\n    def _norm(self, x):\n        return x\n';
-    for (const others of [
+    const spelled: readonly Readonly<Record<string, string>>[] = [
       { 'pkg.other': `from pkg.norms import Case as Base\n\n\n${own}` },
       { 'pkg.other': `from .norms import Case\n\n\nclass Middle(Case):\n    pass\n\n\n${own.replace('Base', 'Middle')}` },
       { 'pkg': 'from .norms import Case\n', 'else.where': `from pkg import Case\n\n\n${own.replace('Base', 'Case')}` },
       { 'pkg.other': `from pkg import norms\n\n\n${own.replace('Base', 'norms.Case')}` },
-    ]) {
+    ];
+    for (const others of spelled) {
       assert.deepEqual(lines(others), ['Case._norm'], JSON.stringify(others));
     }
     // Another class of the same name is no base of it; nor does one that changes something else matter.

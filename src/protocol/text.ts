@@ -7,7 +7,9 @@
  */
 import type { Message, MessageArguments, Problem } from '../engine/profile/problems';
 import { ascendMessages } from './messages/ascend';
+import { captureMessages } from './messages/capture';
 import { cliMessages } from './messages/cli';
+import { compareMessages } from './messages/compare';
 import { databaseMessages } from './messages/databases';
 import { familyMessages } from './messages/families';
 import { fingerprintMessages } from './messages/fingerprints';
@@ -16,16 +18,18 @@ import { figureMessages } from './messages/figures';
 import { kinetoMessages } from './messages/kineto';
 import { openMessages } from './messages/open';
 import { reportMessages } from './messages/report';
+import { runMessages } from './messages/run';
 import { sampleMessages } from './messages/sample';
 import { taskMessages } from './messages/tasks';
 import { timelineMessages } from './messages/timeline';
+import { verifyMessages } from './messages/verify';
 import { viewMessages } from './messages/views';
 import { visibleText } from './visibleText';
 
 /** All tables by area; a test proves that no code stands in two of them. */
 export const MESSAGE_AREAS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   figures: figureMessages, families: familyMessages, report: reportMessages, open: openMessages, kineto: kinetoMessages, ascend: ascendMessages,
-  databases: databaseMessages, timeline: timelineMessages, views: viewMessages, sample: sampleMessages, cli: cliMessages, fingerprints: fingerprintMessages, fuse: fuseMessages, tasks: taskMessages,
+  databases: databaseMessages, timeline: timelineMessages, views: viewMessages, sample: sampleMessages, cli: cliMessages, compare: compareMessages, capture: captureMessages, fingerprints: fingerprintMessages, fuse: fuseMessages, verify: verifyMessages, tasks: taskMessages, run: runMessages,
 };
 
 /** Code → English template. */

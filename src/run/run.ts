@@ -1,6 +1,5 @@
 import type { MessageArguments } from '../engine/profile/problems';
 import type { RunSettings } from './runSettings';
-import type { Shell } from './shell';
 
 /** `starting`: the folder is there, nothing runs yet; `lost`: it runs no more and nobody wrote down how it ended (host restarted, killed). */
 export type RunPhase = 'starting' | 'queued' | 'running' | 'exited' | 'lost';
@@ -90,9 +89,9 @@ export interface RunRecord {
   readonly settings: RunSettings;
   /** UTC, ISO 8601, by the clock of who started it. */
   readonly startedAt: string;
+  /** Hosts of a run over several (`''` is this machine), rank 0's first. */
+  readonly hosts?: readonly string[];
   readonly provenance?: Provenance;
-  /** Batch job id once known. */
-  readonly job?: string;
 }
 
 /** What the code was. */
@@ -148,8 +147,6 @@ export interface RunSummary {
   readonly state: RunState;
 }
 
-/** How to reach hosts: `openShell` bound to settings. A run over several hosts asks for each. */
-export type ShellFor = (host: string | undefined) => Shell;
-
-export { startRun } from './startRun';
-export { attachRun, listRuns } from './listRuns';
+export { Hosts } from './hosts';
+export { newRunId, pushedFolder, startRun } from './startRun';
+export { attachRun, handleOf, listRuns } from './listRuns';

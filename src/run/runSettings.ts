@@ -18,6 +18,8 @@ export interface SlurmSettings {
   readonly gpusPerNode?: number;
   readonly cpusPerTask?: number;
   readonly array?: string;
+  /** Each node runs torchrun with `procs` processes. Absent: `srun` starts `procs` tasks a node, with RANK and the like set. */
+  readonly torchrun?: boolean;
   /** Further arguments of `sbatch`, each a whole argument. */
   readonly arguments?: readonly string[];
 }
@@ -71,6 +73,8 @@ export interface RunSettings {
   readonly nodes?: number | readonly string[];
   /** Processes a node. */
   readonly procs?: number;
+  /** `host:port` where several hosts find each other. Absent: the first host's address and a port made from the run's id. */
+  readonly rendezvous?: string;
   readonly slurm?: SlurmSettings;
   readonly ray?: RaySettings;
   readonly capture?: CaptureSettings;

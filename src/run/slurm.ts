@@ -1,0 +1,113 @@
+import { FUNCTIONS } from './folderScripts';
+import { containerKind, jobLines, labelledPrefix, type JobPlace } from './jobScript';
+import { plainArgv } from './launchers';
+import { bashArgv, quoteWord, quoteWords } from './posix';
+import type { RunSettings } from './runSettings';
+
+/** Options of `sbatch`, each a whole argument; the user's own come last, so that they win. See `man sbatch` (Slurm 20 or newer). */
+export function sbatchOptions(settings: RunSettings, name: string, folder: string): readonly string[] {
+  const { slurm = {}, nodes, procs } = settings;
+  const count = typeof nodes === 'number' ? nodes : nodes?.length;
+  return [
+    `--job-name=${name}`,
+    // `%` starts a pattern in the name of an output file.
+    `--output=${folder.replaceAll('%', '%%')}/${slurm.array === undefined ? 'log' : 'slurm.%a'}`, '--open-mode=append', `--chdir=${folder}`,
+    // A job that Slurm starts again would run twice.
+    '--no-requeue',
+    ...(Array.isArray(nodes) ? [`--nodelist=${nodes.join(',')}`] : []),
+    ...(count === undefined ? [] : [`--nodes=${count}`]),
+    ...(procs === undefined ? [] : [`--ntasks-per-node=${slurm.torchrun === true ? 1 : procs}`]),
+    ...(slurm.partition === undefined ? [] : [`--partition=${slurm.partition}`]),
+    ...(slurm.account === undefined ? [] : [`--account=${slurm.account}`]),
+    ...(slurm.time === undefined ? [] : [`--time=${slurm.time}`]),
+    ...(slurm.gpusPerNode === undefined ? [] : [`--gpus-per-node=${slurm.gpusPerNode}`]),
+    ...(slurm.cpusPerTask === undefined ? [] : [`--cpus-per-task=${slurm.cpusPerTask}`]),
+    ...(slurm.array === undefined ? [] : [`--array=${slurm.array}`]),
+    ...(slurm.arguments ?? []),
+  ];
+}
+
+/** Task numbers of an array specification such as `0-7%4` or `1,3,5-9:2`; undefined when it is none. At most 10 000. */
+export function arrayTasks(array: string): readonly number[] | undefined {
+  const tasks = new Set<number>();
+  for (const part of array.replace(/%\d+$/, '').split(',')) {
+    const found = /^(\d+)(?:-(\d+)(?::(\d+))?)?$/.exec(part.trim());
+    const [first, last, step] = [Number(found?.[1]), Number(found?.[2] ?? found?.[1]), Number(found?.[3] ?? 1)];
+    if (found === null || step < 1 || last < first || last - first > 10_000) {
+      return undefined;
+    }
+    for (let task = first; task <= last; task += step) {
+      tasks.add(task);
+    }
+  }
+  return [...tasks].sort((a, b) => a - b);
+}
+
+/** The address of the first node as Slurm knows it, and a port from the job's number; what the user has set stays. */
+const MASTER = String.raw`fl_head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+fl_address=$(scontrol show node "$fl_head" 2>/dev/null | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p' | head -n 1)
+export MASTER_ADDR="${'$'}{MASTER_ADDR:-${'$'}{fl_address:-$fl_head}}" MASTER_PORT="${'$'}{MASTER_PORT:-$((20000 + SLURM_JOB_ID % 10000))}"
+[ -n "$SLURM_CPUS_PER_TASK" ] && export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"`;
+
+/** What PyTorch's `env://` reads, from what Slurm gives each task. */
+const RANKS = ['RANK="$SLURM_PROCID"', 'LOCAL_RANK="$SLURM_LOCALID"', 'WORLD_SIZE="$SLURM_NTASKS"', 'MASTER_ADDR="$MASTER_ADDR"', 'MASTER_PORT="$MASTER_PORT"'];
+
+/**
+ * `command.sh` of a Slurm run. With `nodes` or `procs` the command runs once a task through `srun`, with RANK and the like set (or
+ * once a node under torchrun); without, it runs once, in the batch step.
+ */
+export function slurmCommand(settings: RunSettings, place: JobPlace, argv: readonly string[], inside: JobPlace): string {
+  const container = settings.exec;
+  const kind = container === undefined ? undefined : containerKind(container);
+  const inner = kind === undefined ? argv : bashArgv(jobLines(settings, inside, argv));
+  const spread = settings.nodes !== undefined || settings.procs !== undefined || kind === 'srun';
+  if (!spread) {
+    return container === undefined ? jobLines(settings, place, argv) : jobLines({ ...settings, setup: [] }, { ...place, addition: {} }, [...labelledPrefix(container, place.id), ...inner]);
+  }
+  const srun = kind === 'srun' ? container?.prefix ?? [] : ['srun'];
+  const prefix = container === undefined || kind === 'srun' ? '' : `${quoteWords(labelledPrefix(container, place.id))} env ${RANKS.join(' ')} `;
+  const task = `export ${RANKS.join(' ')}; exec ${prefix}"$@"`;
+  const lines = kind === undefined ? { settings, place } : { settings: { ...settings, setup: [] }, place: { ...place, addition: {} } };
+  return jobLines(lines.settings, lines.place, [...srun, '--kill-on-bad-exit=1', ...(settings.slurm?.torchrun === true ? ['--ntasks-per-node=1'] : []), 'sh', '-c', task, 'sh', ...inner], { before: MASTER });
+}
+
+/** argv a task runs: the command, or torchrun joining all nodes of the job. */
+export function slurmArgv(settings: RunSettings): { readonly argv: readonly string[] } {
+  const argv = plainArgv(settings);
+  if (settings.slurm?.torchrun !== true) {
+    return { argv };
+  }
+  const module = /(^|\/)python[\d.]*$/.test(argv[0]) ? [argv[0], '-m', 'torch.distributed.run'] : ['torchrun'];
+  const rest = module.length > 1 ? argv.slice(1) : argv;
+  const kind = /\.py$/.test(rest[0] ?? '') || rest[0] === '-m' ? [] : ['--no-python'];
+  const words = `--nnodes "$SLURM_NNODES" --nproc-per-node ${settings.procs ?? 1} --rdzv-backend c10d --rdzv-id "$SLURM_JOB_ID" --rdzv-endpoint "$MASTER_ADDR:$MASTER_PORT" --rdzv-conf "is_host=$([ "$SLURM_NODEID" = 0 ] && echo true || echo false)"`;
+  return { argv: ['sh', '-c', `exec ${quoteWords(module)} ${words} "$@"`, 'sh', ...kind, ...rest] };
+}
+
+/** `batch.sh`: like the supervisor, it writes the exit code, also after `scancel` (which a trap on EXIT alone would miss). */
+export function batchScript(id: string, folder: string, login: boolean, isArray: boolean): string {
+  const run = `"$b" ${login ? '-l ' : ''}./command.sh`;
+  const body = isArray
+    ? String.raw`t=$SLURM_ARRAY_TASK_ID; x=exit.$t
+mkfifo ".pipe.$t"; { tee "tasks.d/$t.log" < ".pipe.$t" | sed -u "s/^/[$t] /" >> log; } & o=$!
+${run} > ".pipe.$t" 2>&1 & c=$!; wait $c`
+    : `x=exit\n${run} & c=$!; wait $c`;
+  return String.raw`#!/bin/sh
+cd -- ${quoteWord(folder)} || exit 97
+id=${quoteWord(id)}; export FUSELENS_RUN_ID="$id"
+${FUNCTIONS}
+fl_end() {
+  r=$?; trap - EXIT TERM
+  ${isArray ? 'wait $o 2>/dev/null; rm -f ".pipe.$t"' : 'left=$(fl_mine); [ -n "$left" ] && { kill -s TERM $left; sleep 2; left=$(fl_mine); [ -n "$left" ] && kill -s KILL $left; } 2>/dev/null'}
+  umask 077; echo "$r" > "$x.tmp" && mv "$x.tmp" "$x"; date +%s > ended
+  exit "$r"
+}
+x=exit; trap fl_end EXIT; trap 'exit 143' TERM
+b=$(command -v bash || command -v sh)
+${body}`;
+}
+
+/** `stop.sh`: cancels and waits until Slurm has ended it. */
+export const SLURM_STOP = String.raw`read -r j < job || exit 0
+scancel --full "$j"; scancel "$j"
+i=0; while [ $i -lt 120 ] && [ -n "$(squeue -h -j "$j" -o %i 2>/dev/null)" ]; do sleep 0.5; i=$((i+1)); done`;

@@ -11,9 +11,11 @@ type Command = (args: readonly string[], context: CommandContext) => Promise<Exi
 /** Loaded when asked for: help and usage mistakes answer at once. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   analyze: async () => (await import('./analyze')).analyzeCommand,
+  compare: async () => (await import('./compare')).compareCommand,
   export: async () => (await import('./export')).exportCommand,
   fuse: async () => (await import('./fuse')).fuseCommand,
   sample: async () => (await import('./sample')).sampleCommand,
+  verify: async () => (await import('./verify')).verifyCommand,
 };
 
 const isCommand = (name: string): boolean => Object.hasOwn(COMMANDS, name);

@@ -1,4 +1,5 @@
 import { text, type Translate } from '../../protocol/text';
+import type { CompareDocument } from './compareDocument';
 import type { ReportDocument } from './document';
 import type { Section } from './sections';
 import { oneLine } from './table';
@@ -25,6 +26,12 @@ export function markdownReport(document: ReportDocument, translate: Translate): 
   }
   parts.push(...document.notes.map((note) => `${escape(note)}\n`));
   return parts.join('\n');
+}
+
+/** A comparison: verdict first, then the tables. */
+export function compareMarkdown({ title, verdict, notes, sections }: CompareDocument): string {
+  const [headline, ...rest] = verdict;
+  return [`# ${escape(title)}\n\n**${escape(headline)}**\n`, ...(rest.length + notes.length === 0 ? [] : [bullets([...rest, ...notes])]), ...sections.map((each) => section(each, 2))].join('\n');
 }
 
 /** Figure → definition, each once, in the order of first use. */

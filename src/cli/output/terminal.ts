@@ -1,4 +1,5 @@
 import { text, type Translate } from '../../protocol/text';
+import type { CompareDocument } from './compareDocument';
 import type { ReportDocument } from './document';
 import type { Section } from './sections';
 import { bar, oneLine, renderTable } from './table';
@@ -25,6 +26,12 @@ export function terminalReport(document: ReportDocument, translate: Translate, c
     : list(say('report.problems'), document.problems.map(({ message, effect }) => effect === '' ? message : `${message} ${effect}`)));
   parts.push(...document.notes.map((note) => `${note}\n`));
   return parts.filter((part) => part !== '').join('\n');
+}
+
+/** A comparison: verdict first, then the tables. */
+export function compareTerminal({ title, verdict, notes, sections }: CompareDocument, columns = 140): string {
+  const screen = Math.max(72, Math.min(columns, 200));
+  return [`${oneLine(title)}\n`, verdict.map((sentence) => `${oneLine(sentence)}\n`).join(''), ...notes.map((note) => `${oneLine(note)}\n`), ...sections.map((each) => section(each, screen))].join('\n');
 }
 
 function section({ title, columns, rows, notes }: Section, screen: number): string {

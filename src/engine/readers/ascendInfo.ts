@@ -85,7 +85,9 @@ function infoFacts(info: Json): Record<string, string> {
 
 function metadataFacts(metadata: Json): Record<string, string> {
   // Old files name the settings of the job `distributed_info`.
-  return texts({ ENV_VARIABLES: metadata['ENV_VARIABLES'], distributed_args: metadata['distributed_args'] ?? metadata['distributed_info'], parallel_group_info: metadata['parallel_group_info'] });
+  // A run may say how many tokens a step of the whole job has: at the top (`add_metadata`), the sample in its own section.
+  const own = { ...object(metadata['sample']), ...metadata };
+  return texts({ tokens_per_step: own['tokens_per_step'], ranks_per_card: own['ranks_per_card'], ENV_VARIABLES: metadata['ENV_VARIABLES'], distributed_args: metadata['distributed_args'] ?? metadata['distributed_info'], parallel_group_info: metadata['parallel_group_info'] });
 }
 
 /** Facts are text: plain values as they are, everything else as JSON. */

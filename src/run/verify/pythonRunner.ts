@@ -1,0 +1,95 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { Cancelled } from '../../engine/profile/problems';
+import { runChild } from '../childProcess';
+import { RunFailure } from '../failure';
+import { quoteWord, quoteWords, writeFileLines } from '../posix';
+import type { Shell, ShellResult } from '../shell';
+
+/** A script with the files beside it, in a folder of their own that goes away afterwards; `args` name files of that folder. */
+export interface PythonJob {
+  readonly files: ReadonlyMap<string, string>;
+  readonly script: string;
+  readonly args: readonly string[];
+}
+
+export interface PythonOptions {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** `timeout`: ended by us. `no-python`: there is no such interpreter. */
+export type PythonOutcome = (ShellResult & { readonly kind: 'ended' }) | { readonly kind: 'timeout' | 'no-python' };
+
+/** Runs Python somewhere. Rejects with `Cancelled` after an abort, with `RunFailure` when the place cannot be reached. */
+export interface PythonRunner {
+  readonly host: string | undefined;
+  readonly python: string;
+  readonly run: (job: PythonJob, options: PythonOptions) => Promise<PythonOutcome>;
+}
+
+/** No bytecode: not beside the user's files, nor anywhere. Warnings of the user's libraries are not ours to show. */
+const FLAGS = ['-B', '-W', 'ignore'];
+
+/** What a shell answers when there is no such program, or it may not be run. */
+const NO_PROGRAM: ReadonlySet<number> = new Set([126, 127]);
+
+/** This machine, with an interpreter by name or path. */
+export function localPython(python: string, environment: NodeJS.ProcessEnv = process.env): PythonRunner {
+  return {
+    host: undefined, python,
+    run: async ({ files, script, args }, options) => {
+      const folder = await mkdtemp(path.join(os.tmpdir(), 'fuselens-verify-'));
+      try {
+        for (const [name, content] of files) {
+          await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
+          await writeFile(path.join(folder, name), content);
+        }
+        return await limited(options, (signal) => runChild(python, [...FLAGS, path.join(folder, script), ...args.map((name) => path.join(folder, name))], {
+          signal, cwd: folder, ownGroup: true, environment: { ...environment, PYTHONDONTWRITEBYTECODE: '1', PYTHONIOENCODING: 'utf-8' },
+        })).catch((error: unknown) => {
+          if (error instanceof RunFailure && ['error.run-no-program', 'error.run-no-start'].includes(error.explanation.code)) {
+            return { kind: 'no-python' as const };
+          }
+          throw error;
+        });
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+/** A host, through its shell; `setup` are lines that make the interpreter usable (`source set_env.sh`). */
+export function hostPython(shell: Shell, python: string, setup: readonly string[] = []): PythonRunner {
+  return {
+    host: shell.host, python,
+    run: async ({ files, script, args }, options) => {
+      const folders = new Set([...files.keys()].map((name) => path.posix.dirname(name)).filter((name) => name !== '.'));
+      const lines = [
+        'folder=$(mktemp -d) || exit 95', 'trap \'rm -rf "$folder"\' EXIT', 'trap \'exit 143\' HUP INT TERM', 'cd "$folder" || exit 95',
+        ...[...folders].map((name) => `mkdir -p ${quoteWord(name)}`), ...[...files].map(([name, content]) => writeFileLines(name, content)),
+        ...setup, 'export PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8',
+        // A host keeps running what we stop waiting for, so the limit holds there as well.
+        `limit=; command -v timeout >/dev/null 2>&1 && limit='timeout ${Math.ceil(options.timeoutMs / 1000)}'`,
+        `$limit ${quoteWords([python, ...FLAGS, script, ...args])}`,
+      ];
+      const outcome = await limited(options, (signal) => shell.run(`${lines.join('\n')}\n`, { signal }));
+      return outcome.kind !== 'ended' ? outcome : outcome.exit === 124 ? { kind: 'timeout' } : NO_PROGRAM.has(outcome.exit) ? { kind: 'no-python' } : outcome;
+    },
+  };
+}
+
+/** Ends a run at its limit; whether the user or the limit ended it is told apart. */
+async function limited({ signal, timeoutMs }: PythonOptions, run: (signal: AbortSignal) => Promise<ShellResult>): Promise<PythonOutcome> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  try {
+    return { kind: 'ended', ...(await run(signal === undefined ? limit : AbortSignal.any([signal, limit]))) };
+  } catch (error) {
+    if (error instanceof Cancelled && limit.aborted && signal?.aborted !== true) {
+      return { kind: 'timeout' };
+    }
+    throw error;
+  }
+}

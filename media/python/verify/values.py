@@ -30,6 +30,14 @@ WORDS = ((r"(hidden_act|activation|activation_function|hidden_activation|act_fn|
 FLAGS = (r"bias$|^training$|^inplace$|^use_|^is_|_only$|^add_|^with_|elementwise_affine$", {"bias": True, "elementwise_affine": True})
 
 
+OF_WIDTH = {name: value // WIDTH for name, value in SIZES.items() if value in (WIDTH, 2 * WIDTH) and name not in ("max_position_embeddings", "vocab_size")}
+
+
+def use_width(width):
+    """From now on models are this wide."""
+    SIZES.update({name: factor * width for name, factor in OF_WIDTH.items()})
+
+
 def guess(name, annotation=inspect.Parameter.empty):
     """A plain value for a constructor's argument or a configuration's field; raises where nothing is known."""
     lowered = name.lower()
@@ -49,7 +57,7 @@ def guess(name, annotation=inspect.Parameter.empty):
         if len(size) > 3 and lowered.endswith(size):
             return value
     if annotation is int:
-        return WIDTH
+        return SIZES["hidden_size"]
     if annotation is float:
         return 1e-6
     raise KeyError(name)

@@ -21,6 +21,8 @@ from failure import VerifyFailure, words  # noqa: E402
 
 DTYPES = ("bfloat16", "float16", "float32")
 STRIDES = ("contiguous", "sliced", "transposed")
+#: Elements of the largest input: each is held and computed with a dozen times over.
+ON_CPU, ON_DEVICE = 1 << 19, 1 << 24
 
 
 def main(path):
@@ -114,7 +116,7 @@ def verify(case, request, device):
     for whole in (True, False):
         try:
             subject = Whole(case, namespaces, device) if whole else Part(case, namespaces, device)
-            layout = subject.choose(request.get("limit", 1 << 22))
+            layout = subject.choose(request.get("limit") or (ON_CPU if device == "cpu" else ON_DEVICE))
         except VerifyFailure as failure:
             reasons.append(failure)
             continue
@@ -132,7 +134,7 @@ class Whole:
 
     def __init__(self, case, namespaces, device):
         from user_code import resolve
-        from values import construct, plan_arguments
+        from values import WIDTH, construct, plan_arguments, use_width
 
         self.case, self.namespaces, self.device = case, namespaces, device
         self.owner, found = resolve(namespaces["original"], case["function"], case["file"])
@@ -141,6 +143,9 @@ class Whole:
         self.roles = {text: role for role, text in case.get("roles", {}).items()}
         bound = self.owner is not None and not isinstance(found, staticmethod)
         self.planned = plan_arguments(function, self.roles, bound, namespaces["original"])
+        # A norm gets its width from its constructor: then the constructor has to get it from the profile.
+        x = (case.get("shapes") or {}).get("x")
+        use_width(x[-1] if x and case.get("roles", {}).get("weight", "").startswith("self.") else WIDTH)
         try:
             instance = None if self.owner is None or self.static else construct(self.owner, namespaces["original"], device)
         except VerifyFailure:

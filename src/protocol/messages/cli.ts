@@ -3,9 +3,11 @@ export const cliMessages: Readonly<Record<string, string>> = {
   'cli.help': `fuselens – see where a training step goes on Ascend NPUs and CUDA GPUs
 
   fuselens analyze PATH    figures of a profile: tables, --json, --md, --html FILE, --sarif FILE
+  fuselens compare A B     two profiles: comparable or not, verdict, what changed: --json, --md, --fail-over
   fuselens export PATH     a plain trace for Perfetto: --perfetto FILE
   fuselens fuse FILE|DIR   swap in fused operators: --list, --diff, --write
   fuselens sample DIR      write the synthetic sample profile and its source
+  fuselens verify PLACE    FILE:LINE: the function and its fused form side by side: --python, --host, --json
 
   fuselens COMMAND --help  the options of a command
   fuselens --version

@@ -82,26 +82,43 @@ export function prefilter(candidates: readonly Candidate[], region: readonly str
     wanted.set(gram, (wanted.get(gram) ?? 0) + 1);
   }
   const grams = candidates.map((candidate) => blurred(candidate.grams, look));
+  return mostAlike(candidates, grams, (gram) => Math.log(1 + (wanted.get(gram) ?? 0)), { shared: limit, alike: Math.ceil(limit / 3) }, limit * 4);
+}
+
+/** Weight of runs that every file is taken to have: what holds two runs in all is not alike for sharing both. */
+const FEW_RUNS = 20;
+
+/**
+ * The items that are most alike: so many by what they share for their size, so many by what they share at all, and ties, at
+ * most `most` of each. Rare runs count more. Of files a text of many models shares something with each, so size counts; of
+ * functions a whole model must not lose to one of its layers.
+ */
+function mostAlike<T>(items: readonly T[], grams: readonly ReadonlySet<string>[], weightOf: (gram: string) => number, by: { readonly alike: number; readonly shared: number }, most: number): readonly T[] {
   const holders = new Map<string, number>();
   grams.forEach((set) => set.forEach((gram) => holders.set(gram, (holders.get(gram) ?? 0) + 1)));
-  const scored = candidates.map((candidate, i) => {
-    let score = 0;
+  const scored = items.map((item, i) => {
+    let shared = 0;
+    let all = FEW_RUNS;
     grams[i].forEach((gram) => {
-      const count = wanted.get(gram);
-      if (count !== undefined) {
-        score += Math.log(1 + candidates.length / (holders.get(gram) ?? 1)) * Math.log(1 + count);
-      }
+      const rare = Math.log(1 + items.length / (holders.get(gram) ?? 1));
+      all += rare;
+      shared += rare * weightOf(gram);
     });
-    return { candidate, score };
-  }).filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
-  const threshold = scored[Math.min(limit, scored.length) - 1]?.score ?? 0;
-  return scored.filter(({ score }, i) => i < limit || score >= threshold * 0.999).slice(0, limit * 4).map(({ candidate }) => candidate);
+    return { item, shared, alike: shared / Math.sqrt(all) };
+  }).filter(({ shared }) => shared > 0);
+  const chosen = new Set<T>();
+  for (const key of ['alike', 'shared'] as const) {
+    const sorted = [...scored].sort((a, b) => b[key] - a[key]);
+    const threshold = sorted[Math.min(by[key], sorted.length) - 1]?.[key] ?? 0;
+    sorted.filter((entry, i) => i < by[key] || entry[key] >= threshold * 0.999).slice(0, most).forEach(({ item }) => chosen.add(item));
+  }
+  return [...chosen];
 }
 
 /** Up to this many files are lowered whole; of more only those whose text looks like the run. */
 const LOWER_ALL = 80;
 const BEST_FILES = 90;
-const MOST_FILES = 128;
+const MOST_FILES = 110;
 
 /** Candidates of an index, lowered when they are first wanted. */
 export class CandidateIndex {
@@ -134,17 +151,7 @@ export class CandidateIndex {
   private filesLike(region: readonly string[], look: BackendLook): readonly ModuleScope[] {
     const wanted = trigrams(region.filter((op) => operatorWeight(op) >= 0.4));
     const grams = this.scopes.map((scope) => blurred(this.grams.of(scope), look));
-    const holders = new Map<string, number>();
-    grams.forEach((set) => set.forEach((gram) => wanted.has(gram) && holders.set(gram, (holders.get(gram) ?? 0) + 1)));
-    const scored = this.scopes.map((scope, i) => {
-      let score = 0;
-      grams[i].forEach((gram) => {
-        score += wanted.has(gram) ? Math.log(1 + this.scopes.length / (holders.get(gram) ?? 1)) : 0;
-      });
-      return { scope, score };
-    }).filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
-    const threshold = scored[Math.min(BEST_FILES, scored.length) - 1]?.score ?? 0;
-    return scored.filter(({ score }, i) => i < BEST_FILES || score >= threshold * 0.999).slice(0, MOST_FILES).map(({ scope }) => scope);
+    return mostAlike(this.scopes, grams, (gram) => (wanted.has(gram) ? 1 : 0), { alike: BEST_FILES, shared: BEST_FILES / 5 }, MOST_FILES);
   }
 }
 

@@ -2,10 +2,10 @@
 import type { Parser } from 'web-tree-sitter';
 import { explain, type Explanation } from './attribution/explain';
 import { GramIndex } from './attribution/sourceGrams';
-import { fuseAnswer, type FuseQuestion } from './fuse/fuseAnswer';
+import { FuseDesk } from './fuse/fuseDesk';
 import type { FilePort } from './port';
 import type { RankData } from './profile/columns';
-import type { FuseAnswer } from '../protocol/fuse';
+import type { FuseAnswer, FuseParams } from '../protocol/fuse';
 import { SourceIndexer, type SourceIndex } from './python/sourceIndex';
 
 export interface ExplainRequest {
@@ -38,18 +38,23 @@ export class Explainer {
 
   private grams: Promise<GramIndex> | undefined;
 
-  constructor(private readonly port: FilePort, private readonly parser: () => Promise<Parser>, private readonly memory?: SourceMemory) {}
+  private readonly desk: FuseDesk;
+
+  constructor(private readonly port: FilePort, private readonly parser: () => Promise<Parser>, private readonly memory?: SourceMemory) {
+    this.desk = new FuseDesk(port, parser);
+  }
 
   async explain(rank: RankData, request: ExplainRequest, signal?: AbortSignal): Promise<Explained> {
     const index = await this.sources(request, signal);
-    const key = `${request.step ?? ''}|${JSON.stringify(request.pathMap ?? {})}|${this.index?.key ?? ''}`;
+    const { fusions } = await this.desk.fusions(request.fusionFolders);
+    const key = `${request.step ?? ''}|${fusions.map(({ id }) => id).join()}|${JSON.stringify(request.pathMap ?? {})}|${this.index?.key ?? ''}`;
     const known = this.explained.get(rank);
     if (known?.key === key && known.index === index) {
       return known;
     }
     this.grams ??= (this.memory?.load() ?? Promise.resolve(undefined)).then((bytes) => new GramIndex(bytes));
     const grams = await this.grams;
-    const explanation = explain(rank, { parser: await this.parser(), grams, ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }), ...(request.pathMap === undefined ? {} : { pathMap: request.pathMap }) });
+    const explanation = explain(rank, { parser: await this.parser(), grams, fusions, ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }), ...(request.pathMap === undefined ? {} : { pathMap: request.pathMap }) });
     const learnt = grams.serialize();
     if (learnt !== undefined) {
       await this.memory?.store(learnt);
@@ -59,15 +64,20 @@ export class Explainer {
     return made;
   }
 
+  /** Chains without lines: what is known of the rank, else found anew, leaving the index of the sources as it is. */
+  async chains(rank: RankData): Promise<Explanation> {
+    return this.known(rank) ?? explain(rank, { parser: await this.parser() });
+  }
+
   /** What was last found out about a rank; nothing is computed here. */
   known(rank: RankData): Explanation | undefined {
     return this.explained.get(rank)?.explanation;
   }
 
   /** What can be fused in one file; the index of the last request serves, since the file's own text is given. */
-  async fuse(question: FuseQuestion, device: string | undefined, signal?: AbortSignal): Promise<FuseAnswer> {
+  async fuse(question: FuseParams, device: string | undefined, signal?: AbortSignal): Promise<FuseAnswer> {
     const index = await (this.index?.value ?? this.sources({ sources: question.sources }, signal));
-    return fuseAnswer(question, index, device, await this.parser());
+    return this.desk.answer(question, index, device, signal);
   }
 
   /** The index for a request; a failed or cancelled one is not kept. */

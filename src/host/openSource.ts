@@ -1,11 +1,14 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { commonTail, mappedPath, pathParts } from '../protocol/pathTail';
+import { pathMap } from './sourceRequest';
 
 /**
- * Opens a source file named in a profile at a line (from 1). The run may have been on another machine: where the path does
- * not exist here, a file of the workspace with the same tail is taken, if it is the only one.
+ * Opens a source file named in a profile at a line (from 1). The run may have been on another machine: the user's map of
+ * paths counts first, and where the path does not exist here, a file of the workspace with the same tail is taken, if it is the only one.
  */
-export async function openSource(file: string, line: number): Promise<void> {
+export async function openSource(recorded: string, line: number): Promise<void> {
+  const file = mappedPath(recorded, pathMap()) ?? recorded;
   const uri = isLocal(file) && (await exists(vscode.Uri.file(file))) ? vscode.Uri.file(file) : await findByTail(file);
   if (uri === undefined) {
     void vscode.window.showInformationMessage(vscode.l10n.t('{0} was not found here; open the folder it lies in.', file));
@@ -19,13 +22,13 @@ export async function openSource(file: string, line: number): Promise<void> {
 const isLocal = (file: string): boolean => !/^[\\/]{2}/.test(file);
 
 async function findByTail(file: string): Promise<vscode.Uri | undefined> {
-  const parts = file.split(/[\\/]/).filter((part) => part !== '');
+  const parts = pathParts(file);
   const name = parts.at(-1) ?? path.basename(file);
   const candidates = await vscode.workspace.findFiles(`**/${escapeGlob(name)}`, '**/node_modules/**', 200);
   let best: vscode.Uri[] = [];
   let bestDepth = 0;
   for (const candidate of candidates) {
-    const depth = commonTail(candidate.path.split('/'), parts);
+    const depth = commonTail(pathParts(candidate.path), parts);
     if (depth > bestDepth) {
       best = [];
       bestDepth = depth;
@@ -35,14 +38,6 @@ async function findByTail(file: string): Promise<vscode.Uri | undefined> {
     }
   }
   return best.length === 1 ? best[0] : undefined;
-}
-
-function commonTail(left: readonly string[], right: readonly string[]): number {
-  let depth = 0;
-  while (depth < left.length && depth < right.length && left[left.length - 1 - depth] === right[right.length - 1 - depth]) {
-    depth++;
-  }
-  return depth;
 }
 
 const escapeGlob = (name: string): string => name.replace(/[[\]{}*?]/g, '[$&]');

@@ -2,7 +2,12 @@ import * as vscode from 'vscode';
 import type { EngineParams } from '../protocol/engine';
 
 /** The user's source as every request names it: asked for in two ways, the engine would index it twice in turn. */
-export const sourceRequest = (): Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay'> => ({ sources: sourceFolders(), overlay: overlay() });
+export const sourceRequest = (): SourceRequest => ({ sources: sourceFolders(), overlay: overlay(), pathMap: pathMap() });
+
+export type SourceRequest = Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay' | 'pathMap'>;
+
+/** Prefixes of paths in a run → prefixes here, as the user set them. */
+export const pathMap = (): Readonly<Record<string, string>> => vscode.workspace.getConfiguration('fuselens').get<Readonly<Record<string, string>>>('source.pathMap', {});
 
 /** Workspace folders, and those the user added. */
 export function sourceFolders(): readonly string[] {

@@ -18,6 +18,8 @@ export interface FingerprintSourceEntry {
   /** Other files whose body is the same. */
   readonly equals: readonly string[];
   readonly occurrences: number;
+  /** The file was changed since the run: the lines are where the function stands now. */
+  readonly changed?: boolean;
   readonly kernels: readonly { readonly line: number; readonly startColumn: number; readonly endLine: number; readonly endColumn: number }[];
 }
 
@@ -67,6 +69,8 @@ export interface Attribution {
     | null;
   readonly files: number;
   readonly capped: boolean;
+  /** Files of the run that several files here fit equally: the user says which, by `pathMap`. */
+  readonly ambiguous: readonly { readonly recorded: string; readonly candidates: readonly string[] }[];
 }
 
 export interface FingerprintData {
@@ -76,9 +80,9 @@ export interface FingerprintData {
 }
 
 export interface FingerprintMethods {
-  /** Chains of one rank; with `sources` (folders or files) they are located in the code. `overlay` has the text of open documents by path. */
+  /** Chains of one rank; with `sources` (folders or files) they are located in the code. `overlay` has the text of open documents by path, `pathMap` prefixes of paths in the run → prefixes here. */
   fingerprints: {
-    readonly params: { readonly rank: string; readonly step?: number; readonly sources?: readonly string[]; readonly overlay?: Readonly<Record<string, string>> };
+    readonly params: { readonly rank: string; readonly step?: number; readonly sources?: readonly string[]; readonly overlay?: Readonly<Record<string, string>>; readonly pathMap?: Readonly<Record<string, string>>; /** Trusted workspaces whose `.fuselens/fusions` are read. */ readonly fusionFolders?: readonly string[] };
     readonly result: FingerprintData;
   };
 }

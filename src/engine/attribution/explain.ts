@@ -11,9 +11,12 @@ import { EventKind, type RankData } from '../profile/columns';
 import type { OperatorGraph, OperatorNode } from '../python/operatorGraph';
 import { LineIndex } from '../python/lineIndex';
 import type { SourceIndex } from '../python/sourceIndex';
+import { FUSIONS } from '../fusions';
+import type { Fusion } from '../fusions/fusion';
 import { matchFusions } from '../fusions/matchGraph';
 import { CandidateIndex, catalogueForms } from './candidates';
 import { locate, type Abstained, type Located } from './locate';
+import { PathMapping, type PathMap } from './pathMapping';
 import { refineCalls } from './refineStacks';
 import type { GramIndex } from './sourceGrams';
 
@@ -31,6 +34,8 @@ export interface KernelOrigin {
   readonly equals: number;
   /** The kernel is the backward of this place. */
   readonly backward: boolean;
+  /** The file is not what ran any more: the line is where the function stands now. */
+  readonly changed?: true;
 }
 
 export interface ExplainedFingerprint {
@@ -47,6 +52,8 @@ export interface Explanation {
   readonly originOf: Int32Array;
   /** How alignment went; undefined when no source was given. */
   readonly alignment: Located | Abstained | undefined;
+  /** Recorded files that several files here fit equally. */
+  readonly ambiguous: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface ExplainOptions {
@@ -54,7 +61,10 @@ export interface ExplainOptions {
   readonly sources?: SourceIndex;
   /** What is known of source files from before. */
   readonly grams?: GramIndex;
+  readonly pathMap?: PathMap;
   readonly step?: number;
+  /** Fusions of the workspace's own. */
+  readonly fusions?: readonly Fusion[];
 }
 
 const candidateCache = new WeakMap<SourceIndex, CandidateIndex>();
@@ -75,9 +85,9 @@ function candidatesIn(index: SourceIndex, grams?: GramIndex): CandidateIndex {
  */
 const UNIQUE_MATCH_CONFIDENCE = 0.6;
 
-function uniqueMatches(index: SourceIndex, parser: Parser): ReadonlyMap<string, FingerprintSourceEntry> {
+function uniqueMatches(index: SourceIndex, parser: Parser, added?: readonly Fusion[]): ReadonlyMap<string, FingerprintSourceEntry> {
   const places = new Map<string, Map<string, FingerprintSourceEntry>>();
-  const forms = catalogueForms(parser);
+  const forms = catalogueForms(parser, added);
   for (const { graph, scope } of candidatesIn(index).all() ?? []) {
     let counted: LineIndex | undefined;
     for (const match of matchFusions(graph, forms)) {
@@ -108,10 +118,11 @@ function uniqueMatches(index: SourceIndex, parser: Parser): ReadonlyMap<string, 
 }
 
 export function explain(rank: RankData, options: ExplainOptions): Explanation {
-  const found = fingerprints(rank, options.parser, options.step === undefined ? {} : { step: options.step });
+  const found = fingerprints(rank, options.parser, { fusions: [...options.fusions ?? [], ...FUSIONS], ...(options.step === undefined ? {} : { step: options.step }) });
   const origins = new OriginTable(rank.deviceEvents.count);
+  const paths = options.sources === undefined ? undefined : new PathMapping(options.sources, options.pathMap);
   if (rank.coverage.pythonFrames || rank.coverage.callStacks) {
-    fromStacks(rank, origins, options.sources);
+    fromStacks(rank, origins, options.sources, paths);
   }
   const alignment = options.sources === undefined ? undefined : locate(rank, candidatesIn(options.sources, options.grams), options.parser);
   if (alignment !== undefined && 'candidate' in alignment && options.sources !== undefined) {
@@ -121,8 +132,8 @@ export function explain(rank: RankData, options: ExplainOptions): Explanation {
   found.forEach((fingerprint, index) => fingerprint.events.forEach((events) => events.forEach((event) => { chainOf[event] = index; })));
   const equals = alignment !== undefined && 'candidate' in alignment ? alignment.equals.map((candidate) => candidate.scope.file) : [];
   const explained = found.map((fingerprint): ExplainedFingerprint => ({ fingerprint, sources: sourcesOf(fingerprint, origins, equals) }));
-  const alone = options.sources !== undefined && explained.some((entry) => entry.sources.length === 0) ? uniqueMatches(options.sources, options.parser) : new Map<string, FingerprintSourceEntry>();
-  return { fingerprints: explained.map((entry) => (entry.sources.length > 0 ? entry : withUnique(entry, alone))), chainOf, origins: origins.list, originOf: origins.of, alignment };
+  const alone = options.sources !== undefined && explained.some((entry) => entry.sources.length === 0) ? uniqueMatches(options.sources, options.parser, options.fusions) : new Map<string, FingerprintSourceEntry>();
+  return { fingerprints: explained.map((entry) => (entry.sources.length > 0 ? entry : withUnique(entry, alone))), chainOf, origins: origins.list, originOf: origins.of, alignment, ambiguous: paths?.ambiguous() ?? new Map<string, readonly string[]>() };
 }
 
 function withUnique(entry: ExplainedFingerprint, unique: ReadonlyMap<string, FingerprintSourceEntry>): ExplainedFingerprint {
@@ -156,7 +167,7 @@ class OriginTable {
  * The innermost user frame. Its line is where the function is defined, or the line being run where the profiler knew it;
  * with the source at hand the operator graph of the function gives the expression.
  */
-function fromStacks(rank: RankData, origins: OriginTable, index: SourceIndex | undefined): void {
+function fromStacks(rank: RankData, origins: OriginTable, index: SourceIndex | undefined, paths: PathMapping | undefined): void {
   const { deviceEvents: events, hostEvents: host, strings } = rank;
   const calls = new Map<number, { readonly frame: FrameText; readonly events: number[] }>();
   for (let event = 0; event < events.count; event++) {
@@ -169,7 +180,8 @@ function fromStacks(rank: RankData, origins: OriginTable, index: SourceIndex | u
     const running = row < 0 || stack?.innermostUser === undefined ? undefined : parseFrame(stack.innermostUser);
     const frame = running !== undefined && running.function === entered?.function && running.file === entered.file ? running : entered;
     if (frame !== undefined) {
-      origins.set(event, { file: frame.file, startLine: frame.line, endLine: frame.line, startColumn: 0, endColumn: 0, function: frame.function, method: 'stack', confidence: 1, equals: 0, backward: source?.via === 'forward' });
+      const here = recordedPlace(frame, paths, frame !== entered);
+      origins.set(event, { ...here, endLine: here.startLine, startColumn: 0, endColumn: 0, function: frame.function, method: 'stack', confidence: 1, equals: 0, backward: source?.via === 'forward' });
       if (frame === entered && row >= 0 && source?.via === 'direct' && events.kind[event] === EventKind.Compute && !Number.isNaN(events.startNs[event])) {
         const call = calls.get(row) ?? { frame, events: [] };
         calls.set(row, call);
@@ -177,12 +189,22 @@ function fromStacks(rank: RankData, origins: OriginTable, index: SourceIndex | u
       }
     }
   }
-  if (index === undefined || calls.size === 0) {
+  if (index === undefined || paths === undefined || calls.size === 0) {
     return;
   }
   const texts = new LineIndexes(index);
-  for (const { event, node, graph } of refineCalls(rank, index, calls)) {
+  for (const { event, node, graph } of refineCalls(rank, index, paths, calls)) {
     origins.set(event, { ...placeOf(node, texts), function: node.call < 0 ? graph.root.name : graph.calls[node.call].callee, method: 'stack', confidence: 1, equals: 0, backward: false });
+  }
+}
+
+/** A frame's place in the workspace, where its file is found there; else as recorded. */
+function recordedPlace(frame: FrameText, paths: PathMapping | undefined, running: boolean): Pick<KernelOrigin, 'file' | 'startLine' | 'changed'> {
+  const place = paths?.place(frame, running);
+  switch (place?.kind) {
+    case 'found': return { file: place.scope.file, startLine: frame.line };
+    case 'changed': return { file: place.scope.file, startLine: place.line, changed: true };
+    case 'ambiguous': case 'elsewhere': case undefined: return { file: frame.file, startLine: frame.line };
   }
 }
 
@@ -260,12 +282,14 @@ function sourcesOf(fingerprint: Fingerprint, origins: OriginTable, equals: reado
       }
     });
   }
-  return [...groups.values()].filter((group) => group.occurrences >= fingerprint.occurrences * MINIMUM_SHARE).sort((a, b) => b.occurrences - a.occurrences).map((group) => {
+  return [...groups.values()].filter((group) => group.occurrences >= fingerprint.occurrences * MINIMUM_SHARE).sort((a, b) => b.occurrences - a.occurrences).flatMap((group) => {
     const places = [...group.places].filter(([, count]) => count * 2 >= group.occurrences).map(([index]) => origins.list[index]).sort((a, b) => a.startLine - b.startLine || a.startColumn - b.startColumn);
     const [first] = places;
-    return {
+    // Each kernel of it comes from several places in turn: none can be shown for it.
+    return first === undefined ? [] : [{
       file: first.file, startLine: first.startLine, endLine: Math.max(...places.map((place) => place.endLine)), function: first.function, method: first.method, confidence: first.confidence, equals: first.method === 'alignment' ? equals : [], occurrences: group.occurrences,
       kernels: places.map((place) => ({ line: place.startLine, startColumn: place.startColumn, endLine: place.endLine, endColumn: place.endColumn })),
-    };
+      ...(first.changed === true ? { changed: true } : {}),
+    }];
   });
 }

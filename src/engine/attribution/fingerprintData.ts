@@ -16,6 +16,7 @@ export function fingerprintData(rank: RankData, explanation: Explanation, source
         : { file: alignment.candidate.scope.file, function: alignment.candidate.graph.root.name, confidence: alignment.confidence, equals: alignment.equals.map((candidate) => candidate.scope.file), holeShare: alignment.holeShare },
       files: sources?.files ?? 0,
       capped: sources?.capped ?? false,
+      ambiguous: [...explanation.ambiguous].map(([recorded, candidates]) => ({ recorded, candidates })),
     },
   };
 }

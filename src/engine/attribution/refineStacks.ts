@@ -1,18 +1,16 @@
 /**
  * From the function a recorded frame names to the expression: the kernels of one call are aligned with what the function
- * itself launches. Frames come from the machine of the run, so their paths are mapped to the workspace first.
+ * itself launches.
  */
 import { canonicalOperator, kernelTokens, TokenNames } from '../chains/kernelSequence';
 import type { FrameText } from '../links/frames';
 import type { RankData } from '../profile/columns';
-import type { ClassDefinition, FunctionDefinition, Statement } from '../python/ast';
-import { LineIndex } from '../python/lineIndex';
 import { lowerFunction } from '../python/lowering';
 import type { OperatorGraph, OperatorNode } from '../python/operatorGraph';
-import type { ModuleScope } from '../python/program';
 import type { SourceIndex } from '../python/sourceIndex';
 import { align } from './align';
 import { automatonOf, type Automaton } from './automaton';
+import type { PathMapping } from './pathMapping';
 import { tokenWeights } from './rankCandidates';
 
 export interface RefinedPlace {
@@ -21,79 +19,13 @@ export interface RefinedPlace {
   readonly graph: OperatorGraph;
 }
 
-/** A frame's function in the workspace. */
-export interface WorkspaceFunction {
-  readonly scope: ModuleScope;
-  readonly definition: FunctionDefinition;
-  readonly owner: ClassDefinition | undefined;
-}
-
 /** More of a call than this unexplained, and the source is not what ran. */
 const MOST_UNEXPLAINED = 0.2;
 /** Calls with more kernels than this are loops over layers; their callees have frames of their own. */
 const MOST_KERNELS = 4000;
 
-/**
- * The workspace's function for a frame: the file with the longest common path suffix (at least two parts, or one where
- * only one file has that name), and in it a function of that name that begins on that line. Undefined when the file is
- * another, was changed since, or two files fit equally.
- */
-export function workspaceFunction(index: SourceIndex, frame: FrameText): WorkspaceFunction | undefined {
-  const wanted = parts(frame.file);
-  let best: WorkspaceFunction | undefined;
-  let bestLength = 0;
-  let ties = 0;
-  for (const scope of index.scopes) {
-    const length = commonSuffix(parts(scope.file), wanted);
-    if (length === 0 || length < bestLength || (length < 2 && wanted.length > 1)) {
-      continue;
-    }
-    const found = functionAt(scope, frame);
-    if (found === undefined) {
-      continue;
-    }
-    ties = length > bestLength ? 1 : ties + 1;
-    best = found;
-    bestLength = length;
-  }
-  return ties === 1 ? best : undefined;
-}
-
-const parts = (file: string): readonly string[] => file.replaceAll('\\', '/').split('/').filter((part) => part !== '' && part !== '.');
-
-function commonSuffix(a: readonly string[], b: readonly string[]): number {
-  let length = 0;
-  while (length < a.length && length < b.length && a[a.length - 1 - length] === b[b.length - 1 - length]) {
-    length++;
-  }
-  return length;
-}
-
-/** The frame's line is that of the `def`, or of its first decorator. */
-function functionAt(scope: ModuleScope, frame: FrameText): WorkspaceFunction | undefined {
-  const lines = new LineIndex(scope.text);
-  const name = frame.function.split('.').pop();
-  const pending: { readonly body: readonly Statement[]; readonly owner: ClassDefinition | undefined }[] = [{ body: scope.module.body, owner: undefined }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    for (const statement of next.body) {
-      if (statement.kind === 'class') {
-        pending.push({ body: statement.body, owner: statement });
-      } else if (statement.kind === 'if') {
-        pending.push({ body: statement.then, owner: next.owner }, { body: statement.otherwise, owner: next.owner });
-      } else if (statement.kind === 'function') {
-        const first = Math.min(lines.line(statement.start), ...statement.decorators.map((decorator) => lines.line(decorator.start)));
-        if (statement.name === name && frame.line >= first && frame.line <= lines.line(statement.nameSpan.start)) {
-          return { scope, definition: statement, owner: next.owner };
-        }
-        pending.push({ body: statement.body, owner: undefined });
-      }
-    }
-  }
-  return undefined;
-}
-
 /** Expressions of the kernels of many calls. `calls` holds the device events of each call of a frame, by its host row. */
-export function refineCalls(rank: RankData, index: SourceIndex, calls: ReadonlyMap<number, { readonly frame: FrameText; readonly events: number[] }>): readonly RefinedPlace[] {
+export function refineCalls(rank: RankData, index: SourceIndex, paths: PathMapping, calls: ReadonlyMap<number, { readonly frame: FrameText; readonly events: number[] }>): readonly RefinedPlace[] {
   const tokenOf = kernelTokens(rank);
   const names = new TokenNames();
   const functions = new Map<string, { readonly graph: OperatorGraph; readonly automaton: Automaton } | undefined>();
@@ -105,7 +37,7 @@ export function refineCalls(rank: RankData, index: SourceIndex, calls: ReadonlyM
     }
     const key = `${frame.file}:${frame.line}:${frame.function}`;
     if (!functions.has(key)) {
-      functions.set(key, lowered(index, frame, names, rank.backend !== 'ascend'));
+      functions.set(key, lowered(index, paths, frame, names, rank.backend !== 'ascend'));
     }
     const known = functions.get(key);
     if (known === undefined) {
@@ -127,11 +59,12 @@ export function refineCalls(rank: RankData, index: SourceIndex, calls: ReadonlyM
 }
 
 /** The function alone: kernels of the functions it calls have frames of their own. */
-function lowered(index: SourceIndex, frame: FrameText, names: TokenNames, cuda: boolean): { readonly graph: OperatorGraph; readonly automaton: Automaton } | undefined {
-  const found = workspaceFunction(index, frame);
-  if (found === undefined) {
+function lowered(index: SourceIndex, paths: PathMapping, frame: FrameText, names: TokenNames, cuda: boolean): { readonly graph: OperatorGraph; readonly automaton: Automaton } | undefined {
+  const place = paths.place(frame);
+  if (place.kind !== 'found') {
     return undefined;
   }
+  const { found } = place;
   const graph = lowerFunction(index.program, found.scope, found.definition, found.owner, { follow: false });
   return { graph, automaton: automatonOf(graph, names, { cuda }) };
 }

@@ -51,7 +51,8 @@ function table(chain: DocumentChain, position: vscode.Position, document: vscode
 }
 
 function method({ source }: DocumentChain): string {
-  const equals = source.equals.length === 0 ? '' : ` ${vscode.l10n.t('The same code stands in {0} other files.', source.equals.length)}`;
+  const same = source.equals.length === 0 ? '' : ` ${vscode.l10n.t('The same code stands in {0} other files.', source.equals.length)}`;
+  const equals = source.changed === true ? `${same} ${vscode.l10n.t('This file was changed since the run; the place is where the function stands now.')}` : same;
   switch (source.method) {
     case 'stack': return vscode.l10n.t('Located by the stack in the profile.') + equals;
     case 'carried': return vscode.l10n.t('Located in another capture of the same code, and carried over.') + equals;

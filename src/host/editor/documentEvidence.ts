@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import { commonTail, pathParts } from '../../protocol/pathTail';
 import type { FingerprintEntry, FingerprintSourceEntry, LineCost } from '../../protocol/fingerprints';
 import type { Evidence } from './evidence';
 
@@ -77,12 +78,8 @@ export function samePlace(profilePath: string, documentPath: string): boolean {
   if (profilePath === documentPath) {
     return true;
   }
-  const wanted = profilePath.split(/[\\/]/).filter((part) => part !== '');
-  const have = documentPath.split(/[\\/]/).filter((part) => part !== '');
-  let depth = 0;
-  while (depth < wanted.length && depth < have.length && wanted[wanted.length - 1 - depth] === have[have.length - 1 - depth]) {
-    depth++;
-  }
+  const wanted = pathParts(profilePath);
+  const depth = commonTail(wanted, pathParts(documentPath));
   return depth === wanted.length ? depth >= 1 && !isAbsolute(profilePath) : depth >= 2;
 }
 

@@ -3,7 +3,7 @@ import type { FingerprintData } from '../../protocol/fingerprints';
 import type { Profile } from '../profile';
 import type { ProfileStore } from '../profileStore';
 import { isCancelled, sentenceOf } from '../sentences';
-import { sourceFolders, sourceRequest } from '../sourceRequest';
+import { pathMap, sourceFolders, sourceRequest } from '../sourceRequest';
 import { shiftedEvidence } from './shiftedEvidence';
 
 /** What the active profile says about the workspace's code. */
@@ -35,6 +35,7 @@ export class EvidenceStore implements vscode.Disposable {
       store.onDidChange(() => this.refresh(false)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.refresh(false)),
       vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh(true)),
+      vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration('fuselens.source') && this.refresh(false)),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (document.languageId === 'python' && contentChanges.length > 0) {
           this.shift(document, contentChanges);
@@ -110,7 +111,7 @@ export class EvidenceStore implements vscode.Disposable {
       this.engineUse = undefined;
       return;
     }
-    const key = `${active.path}|${active.prefer ?? ''}|${sourceFolders().join('|')}`;
+    const key = `${active.path}|${active.prefer ?? ''}|${sourceFolders().join('|')}|${JSON.stringify(pathMap())}`;
     if (key === this.wanted && !edited) {
       return;
     }

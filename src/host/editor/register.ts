@@ -8,6 +8,7 @@ import { EvidenceStore } from './evidence';
 import { Fuser, type FuseTarget } from './fuse';
 import { FuseActions } from './fuseActions';
 import { LineHeat } from './lineHeat';
+import { PathQuestion } from './pathQuestion';
 
 const PYTHON: vscode.DocumentSelector = [{ language: 'python', scheme: 'file' }, { language: 'python', scheme: 'vscode-remote' }];
 
@@ -16,7 +17,7 @@ export function registerEditor(store: ProfileStore, tabs: ViewTabs, extensionUri
   const evidence = new EvidenceStore(store);
   const fuser = new Fuser(evidence);
   const disposable = vscode.Disposable.from(
-    evidence, fuser, new LineHeat(evidence, extensionUri), new ChainDiagnostics(evidence),
+    evidence, fuser, new LineHeat(evidence, extensionUri), new ChainDiagnostics(evidence), new PathQuestion(evidence),
     vscode.languages.registerCodeLensProvider(PYTHON, new ChainLenses(evidence, fuser)),
     vscode.languages.registerHoverProvider(PYTHON, new ChainHovers(evidence)),
     vscode.languages.registerCodeActionsProvider(PYTHON, new FuseActions(fuser), { providedCodeActionKinds: FuseActions.kinds }),

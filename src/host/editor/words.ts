@@ -20,5 +20,6 @@ export const phaseName = (phase: string): string => text(`phase.${phase}`, undef
 /** "11 kernels × 72 · 40.0 ms/step". */
 export function chainSummary(chain: DocumentChain): string {
   const summary = vscode.l10n.t('{0} kernels × {1} · {2}/step', chain.phases[0].kernels.length, chain.occurrences, time(chain.totalUs));
-  return chain.besideUs > 0 ? `${summary} ${vscode.l10n.t('(+ {0} backward)', time(chain.besideUs))}` : summary;
+  const whole = chain.besideUs > 0 ? `${summary} ${vscode.l10n.t('(+ {0} backward)', time(chain.besideUs))}` : summary;
+  return chain.source.changed === true ? `${whole} · ${vscode.l10n.t('changed since the run')}` : whole;
 }

@@ -3,6 +3,7 @@ import type { EngineParams, EngineProgress } from '../../protocol/engine';
 import { VIEW_KINDS, VIEW_STATE_LIMIT, type FromWebview, type NavigateTarget, type ToWebview, type ViewKind, type ViewMethod, type ViewState } from '../../protocol/webview';
 import { isCrash, type Profile } from '../profile';
 import { codeOf, isCancelled, sentenceOf } from '../sentences';
+import type { SourceRequest } from '../sourceRequest';
 import { viewHtml } from './viewHtml';
 
 /** What a view needs from the rest of the host. */
@@ -14,7 +15,7 @@ export interface ViewServices {
   readonly openSource: (file: string, line: number) => Promise<void>;
   readonly openOther: () => void;
   /** The user's source, as a request names it. */
-  readonly sources: () => Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay'>;
+  readonly sources: () => SourceRequest;
 }
 
 /** Id of the opening among the running calls; calls of the webview count from 1. */

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import Papa from 'papaparse';
 import type { Parser } from 'web-tree-sitter';
-import { explain } from '../../../src/engine/attribution/explain';
+import { explain, type Explanation } from '../../../src/engine/attribution/explain';
 import { parseFrame } from '../../../src/engine/links/frames';
 import { callStackOf } from '../../../src/engine/links/source';
 import type { RankData } from '../../../src/engine/profile/columns';
@@ -105,11 +105,14 @@ describe('attribution by stack', () => {
       return JSON.stringify({ schemaVersion: 1, deviceProperties: [{ id: 0, name: 'GPU' }], traceEvents: events });
     };
 
-    const linesFor = async (frame: string, files: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+    const explained = async (frame: string, files: Readonly<Record<string, string>>, pathMap: Readonly<Record<string, string>> = {}): Promise<{ readonly rank: RankData; readonly explanation: Explanation }> => {
       const file = path.join(folder, 'trace.json');
       await writeFile(file, trace(frame));
       const { rank } = await readTrace(file);
-      const { origins, originOf } = explain(rank, { parser, sources: indexOf(parser, files) });
+      return { rank, explanation: explain(rank, { parser, sources: indexOf(parser, files), pathMap }) };
+    };
+    const linesFor = async (frame: string, files: Readonly<Record<string, string>>, pathMap?: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+      const { rank, explanation: { origins, originOf } } = await explained(frame, files, pathMap);
       return kernelsOf(rank).map((row) => origins[originOf[row]]).map((origin) => `${origin.file}:${origin.startLine}`);
     };
 
@@ -117,12 +120,25 @@ describe('attribution by stack', () => {
       assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': SOURCE }), [6, 6, 7, 7, 7, 8].map((line) => `/project/pkg/norms.py:${line}`));
     });
 
-    it('keeps the recorded line when the file is another, was changed, or two fit', async () => {
-      const recorded = KERNELS.map(() => '/container/app/pkg/norms.py:5');
-      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'other/norms.py': SOURCE }), recorded);
-      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': `# changed\n\n\n\n\n${SOURCE}` }), recorded);
-      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'a/pkg/norms.py': SOURCE, 'b/pkg/norms.py': SOURCE }), recorded);
-      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': SOURCE.replace(/ {4}v[\s\S]*$/, '    return x.cos().sin().exp().log()\n') }), recorded);
+    it('keeps the recorded line when the file is another or two fit, and says where the function stands when it was changed', async () => {
+      const at = (place: string): readonly string[] => KERNELS.map(() => place);
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'other/norms.py': SOURCE }), at('/container/app/pkg/norms.py:5'));
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'a/pkg/norms.py': SOURCE, 'b/pkg/norms.py': SOURCE }), at('/container/app/pkg/norms.py:5'));
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': `# changed\n\n\n\n\n${SOURCE}` }), at('/project/pkg/norms.py:10'));
+      assert.deepEqual(await linesFor('/container/app/pkg/norms.py(5): norm', { 'pkg/norms.py': SOURCE.replace(/ {4}v[\s\S]*$/, '    return x.cos().sin().exp().log()\n') }), at('/project/pkg/norms.py:5'));
+    });
+
+    it('takes the setting before a guess, and names the files it cannot choose between', async () => {
+      const files = { 'a/pkg/norms.py': SOURCE, 'b/pkg/norms.py': SOURCE };
+      const frame = '/container/app/pkg/norms.py(5): norm';
+      const refined = (file: string): readonly string[] => [6, 6, 7, 7, 7, 8].map((line) => `${file}:${line}`);
+      assert.deepEqual([...(await explained(frame, files)).explanation.ambiguous], [['/container/app/pkg/norms.py', ['/project/a/pkg/norms.py', '/project/b/pkg/norms.py']]]);
+      assert.deepEqual(await linesFor(frame, files, { '/container/app': '/project/b' }), refined('/project/b/pkg/norms.py'));
+      assert.deepEqual(await linesFor(frame, files, { '/container/app/': '/project/b/' }), refined('/project/b/pkg/norms.py'));
+      assert.deepEqual(await linesFor(frame, files, { '/container': '/elsewhere', '/container/app': '/project/a' }), refined('/project/a/pkg/norms.py'), 'the longest prefix');
+      assert.deepEqual(await linesFor(frame, files, { '/container/ap': '/project/a' }), KERNELS.map(() => '/container/app/pkg/norms.py:5'), 'a prefix ends at a part');
+      assert.deepEqual(await linesFor('C:\\run\\pkg\\norms.py(5): norm', { 'pkg/norms.py': SOURCE }), refined('/project/pkg/norms.py'));
+      assert.equal((await explained(frame, files, { '/container/app': '/project/a' })).explanation.ambiguous.size, 0);
     });
   });
 });

@@ -224,6 +224,17 @@ export class KinetoCollector implements TraceVisitor {
   }
 
   private category(event: TraceEvent): Category {
+    const { layout } = event;
+    if (layout === undefined) {
+      return this.categoryOf(event);
+    }
+    if (layout.note < 0) {
+      layout.note = this.categoryOf(event);
+    }
+    return layout.note as Category;
+  }
+
+  private categoryOf(event: TraceEvent): Category {
     if (event.categoryStart < 0) {
       return Category.Other;
     }

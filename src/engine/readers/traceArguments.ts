@@ -9,6 +9,7 @@
  */
 import { BACKSLASH, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, isSpace, skipNested, skipScalar, skipString, skipValue } from './jsonScanner';
 import type { TraceEvent } from './traceEvent';
+import type { EventLayout } from './traceLayout';
 
 interface Wanted {
   readonly bytes: Uint8Array;
@@ -41,6 +42,9 @@ export class FoundArguments {
   readonly start: Int32Array;
   readonly end: Int32Array;
 
+  /** Slot of each argument, for the layouts met lately; most readers of arguments meet one or two. */
+  private readonly plans: { readonly layout: EventLayout; readonly slots: Int8Array }[] = [];
+
   constructor(private readonly keys: ArgumentKeys) {
     this.start = new Int32Array(keys.slots);
     this.end = new Int32Array(keys.slots);
@@ -48,6 +52,10 @@ export class FoundArguments {
 
   /** The arguments of an event as the scanner hands it over: goes by the keys it has noted. */
   readEvent(event: TraceEvent): void {
+    if (event.layout !== undefined) {
+      this.readLayout(event, event.layout);
+      return;
+    }
     const { bytes, argsStart, argsEnd, argumentKeys: keys, literalBackslashes: literal } = event;
     if (keys.count > keys.start.length) {
       this.read(bytes, argsStart, argsEnd, literal);
@@ -97,6 +105,36 @@ export class FoundArguments {
         return;
       }
     }
+  }
+
+  private readLayout({ valueStart, valueEnd }: TraceEvent, layout: EventLayout): void {
+    const { start, end } = this;
+    const slots = this.slotsOf(layout);
+    for (let slot = 0; slot < start.length; slot++) {
+      start[slot] = -1;
+    }
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i];
+      if (slot >= 0) {
+        start[slot] = valueStart[layout.firstArgument + i];
+        end[slot] = valueEnd[layout.firstArgument + i];
+      }
+    }
+  }
+
+  private slotsOf(layout: EventLayout): Int8Array {
+    const { plans } = this;
+    for (let i = 0; i < plans.length; i++) {
+      if (plans[i].layout === layout) {
+        return plans[i].slots;
+      }
+    }
+    const slots = Int8Array.from(layout.argumentKeys, key => {
+      const candidates = this.keys.byLength[key.length];
+      return candidates === undefined ? -1 : matchingSlot(key, 0, candidates);
+    });
+    plans.push({ layout, slots });
+    return slots;
   }
 
   /** `[argsStart, argsEnd)` includes the braces; a range of -1 (no args) finds nothing. */

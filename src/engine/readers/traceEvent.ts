@@ -1,5 +1,6 @@
 /** What `TraceScanner` hands to a visitor, and what it says at the end. */
 import { KeyRanges } from './jsonScanner';
+import { Field, MOST_VALUES, type EventLayout } from './traceLayout';
 
 /** One event, as ranges into `bytes`; reused for every event. */
 export class TraceEvent {
@@ -32,10 +33,73 @@ export class TraceEvent {
   /** Includes the braces. */
   argsStart = -1;
   argsEnd = -1;
-  /** Where the keys of `args` lie, for `FoundArguments.readEvent`. */
+  /** Where the keys of `args` lie, for `FoundArguments.readEvent`; not filled when `layout` is known. */
   readonly argumentKeys = new KeyRanges();
+  /** Set when the event is like earlier ones but for its values, which lie at `valueStart` (-1 for null) to `valueEnd`. */
+  layout: EventLayout | undefined;
+  readonly valueStart = new Int32Array(MOST_VALUES);
+  readonly valueEnd = new Int32Array(MOST_VALUES);
   /** The record only made sense with backslashes taken literally. */
   literalBackslashes = false;
+
+  /** Forgets the event before. */
+  reset(start: number, phase: number): void {
+    this.start = start;
+    this.phase = phase;
+    this.nameStart = this.categoryStart = this.timeStart = this.durationStart = -1;
+    this.processStart = this.threadStart = this.idStart = this.bindStart = this.argsStart = -1;
+    this.nameEnd = this.categoryEnd = this.timeEnd = this.durationEnd = -1;
+    this.processEnd = this.threadEnd = this.idEnd = this.bindEnd = this.argsEnd = -1;
+    this.literalBackslashes = false;
+    this.layout = undefined;
+  }
+
+  /** Notes where the value of a key lies. */
+  set(field: Field, from: number, to: number): void {
+    switch (field) {
+      case Field.Phase:
+        this.phase = to > from ? this.bytes[from] : 0;
+        break;
+      case Field.Name:
+        this.nameStart = from;
+        this.nameEnd = to;
+        break;
+      case Field.Category:
+        this.categoryStart = from;
+        this.categoryEnd = to;
+        break;
+      case Field.Time:
+        this.timeStart = from;
+        this.timeEnd = to;
+        break;
+      case Field.Duration:
+        this.durationStart = from;
+        this.durationEnd = to;
+        break;
+      case Field.Process:
+        this.processStart = from;
+        this.processEnd = to;
+        break;
+      case Field.Thread:
+        this.threadStart = from;
+        this.threadEnd = to;
+        break;
+      case Field.Id:
+        this.idStart = from;
+        this.idEnd = to;
+        break;
+      case Field.Bind:
+        this.bindStart = from;
+        this.bindEnd = to;
+        break;
+      case Field.Arguments:
+        this.argsStart = from;
+        this.argsEnd = to;
+        break;
+      case Field.Other:
+        break;
+    }
+  }
 }
 
 export interface TraceVisitor {

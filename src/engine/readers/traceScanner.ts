@@ -31,20 +31,20 @@ import {
   BACKSLASH, BROKEN, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, INCOMPLETE, OPEN_BRACE, OPEN_BRACKET, QUOTE, SENTINELS, StreamingSkip, checkNested, isSpace,
   seen, skipArguments, skipNested, skipScalar, skipString, skipValue,
 } from './jsonScanner';
+import { EventLayouts, Field } from './traceLayout';
 import { findEndOfEvents, findRecordStart } from './traceResync';
 
 export { TraceEvent, type ScanOutcome, type ScannerOptions, type TraceVisitor } from './traceEvent';
 
 const enum State { Start, Key, Value, Events, Resync, SkipItem, After, NotJson }
 
-/** Keys of an event that are kept. */
-const enum Field { Other, Phase, Name, Category, Time, Duration, Process, Thread, Id, Bind, Arguments }
-
 const MINIMUM_CHECKED = 1 << 20;
 
 export class TraceScanner {
   private readonly event = new TraceEvent();
+  private readonly layouts = new EventLayouts();
   private window = new Uint8Array(0);
+  private view = new DataView(this.window.buffer);
   private filled = 0;
   /** Absolute offset of `window[0]`. */
   private windowAt = 0;
@@ -102,6 +102,7 @@ export class TraceScanner {
     const larger = new Uint8Array(Math.max(size + SENTINELS, Math.min(this.window.length * 2, size + (8 << 20))));
     larger.set(this.window.subarray(0, this.filled));
     this.window = larger;
+    this.view = new DataView(larger.buffer);
   }
 
   /** Works through the window as far as whole items go and moves the rest to its front. */
@@ -298,7 +299,7 @@ export class TraceScanner {
 
   private readEvents(from: number, end: number, last: boolean): { readonly position: number; readonly stop: boolean } {
     const bytes = this.window;
-    const event = this.event;
+    const { event, layouts, view } = this;
     event.bytes = bytes;
     event.bytesAt = this.windowAt;
     let p = from;
@@ -326,7 +327,14 @@ export class TraceScanner {
         return { position: p, stop: false };
       }
       seen.nonFinite = false;
-      let after = this.readEvent(bytes, p, end, false);
+      let after = layouts.match(bytes, view, p, end, event);
+      if (after === 0) {
+        seen.nonFinite = false;
+        after = this.readEvent(bytes, p, end, false);
+        if (after > 0) {
+          layouts.learn(bytes, p, after, event.phase);
+        }
+      }
       if (after === BROKEN) {
         after = this.readEvent(bytes, p, end, true);
         this.literal += after > 0 ? 1 : 0;
@@ -401,12 +409,7 @@ export class TraceScanner {
   /** Fills `this.event` from the record at `start`; returns the position after it, `INCOMPLETE` or `BROKEN`. */
   private readEvent(bytes: Uint8Array, start: number, end: number, literal: boolean): number {
     const event = this.event;
-    event.start = start;
-    event.phase = 0;
-    event.nameStart = event.categoryStart = event.timeStart = event.durationStart = -1;
-    event.processStart = event.threadStart = event.idStart = event.bindStart = event.argsStart = -1;
-    event.nameEnd = event.categoryEnd = event.timeEnd = event.durationEnd = -1;
-    event.processEnd = event.threadEnd = event.idEnd = event.bindEnd = event.argsEnd = -1;
+    event.reset(start, 0);
     event.literalBackslashes = literal;
     let p = start + 1;
     for (;;) {
@@ -495,50 +498,8 @@ export class TraceScanner {
       if (p < 0) {
         return p;
       }
-      switch (field) {
-        case Field.Phase:
-          event.phase = to > from ? bytes[from] : 0;
-          break;
-        case Field.Name:
-          event.nameStart = from;
-          event.nameEnd = to;
-          break;
-        case Field.Category:
-          event.categoryStart = from;
-          event.categoryEnd = to;
-          break;
-        case Field.Time:
-          event.timeStart = from;
-          event.timeEnd = to;
-          break;
-        case Field.Duration:
-          event.durationStart = from;
-          event.durationEnd = to;
-          break;
-        case Field.Process:
-          event.processStart = from;
-          event.processEnd = to;
-          break;
-        case Field.Thread:
-          event.threadStart = from;
-          event.threadEnd = to;
-          break;
-        case Field.Id:
-          event.idStart = from;
-          event.idEnd = to;
-          break;
-        case Field.Bind:
-          event.bindStart = from;
-          event.bindEnd = to;
-          break;
-        case Field.Arguments:
-          if (byte === OPEN_BRACE) {
-            event.argsStart = from;
-            event.argsEnd = to;
-          }
-          break;
-        case Field.Other:
-          break;
+      if (field !== Field.Arguments || byte === OPEN_BRACE) {
+        event.set(field, from, to);
       }
     }
   }

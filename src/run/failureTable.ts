@@ -70,7 +70,7 @@ const BATCH: readonly KnownFailure[] = [
   says('error.run-slurm-nodes', /Requested node configuration is not available|Node count specification invalid|More processors requested than permitted/),
   says('error.run-slurm-time', /Requested time limit is invalid|Invalid --time specification|time limit/i, { exits: [1] }),
   says('error.run-slurm-limit', /Job violates accounting\/QOS policy|AssocMax|QOSMax/),
-  says('error.run-slurm-option', /(?:sbatch|srun): (?:unrecognized option|invalid option|option) (?<option>\S+)/),
+  says('error.run-slurm-option', /(?:sbatch|srun): (?:unrecognized option|invalid option(?: --)?) '?(?<option>[^'\s]+)/),
   says('error.run-slurm', /(?:sbatch|srun): (?:fatal|error): (?<text>[^\n]*)/, { exits: [94] }),
   says('error.run-no-ray', /\bray\b: (?:command )?not found|(?:exec|line \d+): ray: (?:command )?not found|No module named '?ray'?/),
   says('error.run-ray-down', /Failed to connect to Ray at address:? ?(?<address>\S*?)\.?(?:\s|$)|ConnectionError.*8265/),

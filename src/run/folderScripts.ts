@@ -76,6 +76,8 @@ fl_slurm_rows() {
   return 1
 }
 fl_slurm_state() {
+  # What setup made of PATH and the like when the job was submitted.
+  [ -r slurm.env ] && . ./slurm.env
   read -r fl_j < job
   echo "queue.job=$fl_j"
   fl_rows=; fl_rows=$(fl_slurm_rows) || fl_rows=

@@ -71,6 +71,7 @@ ${tasks === undefined ? '' : `    printf '%s\\n' ${tasks.join(' ')} > tasks; mkd
     sed -n 's/^\([0-9][0-9]*\).*/\1/p' job.out | tail -n 1 > job.tmp
     [ -s job.tmp ] || { cat job.out job.err >&2; rmdir claim; exit 94; }
     date +%s > began; mv job.tmp job`;
-  const submit = [...setup, `exec sbatch --parsable ${options.map(quoteWord).join(' ')} ./batch.sh`].join('\n');
+  const keep = String.raw`for v in PATH SLURM_CONF LD_LIBRARY_PATH; do eval "x=\$$v"; [ -n "$x" ] && printf "export %s='%s'\n" "$v" "$(printf '%s' "$x" | sed "s/'/'\\\\''/g")"; done > slurm.env`;
+  const submit = [...setup, keep, `exec sbatch --parsable ${options.map(quoteWord).join(' ')} ./batch.sh`].join('\n');
   return makeFolder({ ...content, scripts: { ...content.scripts, 'submit.sh': submit } }, lines);
 }

@@ -25,7 +25,7 @@ import { keepProfile, TextFile, writeTextFile } from './textFile';
 import { VERSION } from './version';
 
 const OPTIONS = {
-  rank: { type: 'string', multiple: true }, step: { type: 'string' }, source: { type: 'string', multiple: true },
+  rank: { type: 'string', multiple: true }, step: { type: 'string' }, source: { type: 'string', multiple: true }, map: { type: 'string', multiple: true },
   json: { type: 'boolean' }, md: { type: 'boolean' }, html: { type: 'string' }, sarif: { type: 'string' }, kernels: { type: 'string' },
   lang: { type: 'string' }, 'fail-on': { type: 'string' }, prefer: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
@@ -46,6 +46,8 @@ export async function analyzeCommand(args: readonly string[], context: CommandCo
     throw new UsageError('cli.usage.one-format');
   }
   const failOn = severityOf(command.value('fail-on'));
+  // Wrong usage is said before anything is read.
+  pathMapOf(command.values('map'));
   for (const source of command.values('source')) {
     await stat(source).catch(() => { throw new CommandFailure('error.not-found', { file: path.resolve(source) }); });
   }
@@ -55,6 +57,17 @@ export async function analyzeCommand(args: readonly string[], context: CommandCo
   opened.progress.clear();
   await writeReports(opened, analysis, command, context);
   return failOn !== undefined && analysis.problems.some(({ severity }) => SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn)) ? ExitCode.Failed : ExitCode.Done;
+}
+
+/** `FROM=TO`: prefixes of paths in the run, and where they lie here. */
+function pathMapOf(values: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(values.map((value) => {
+    const [, from, to] = /^([^=]+)=(.+)$/s.exec(value) ?? [];
+    if (from === undefined) {
+      throw new UsageError('cli.usage.map', { value });
+    }
+    return [from, path.resolve(to)];
+  }));
 }
 
 interface Analysis {
@@ -90,7 +103,7 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], com
         continue;
       }
       const options = { label: loaded.source.label, ...(step === undefined ? {} : { step }) };
-      const { explanation, index } = await session.explain(rank.id, { sources: command.values('source').map((folder) => path.resolve(folder)), ...(step === undefined ? {} : { step }) }, { signal: context.io.signal });
+      const { explanation, index } = await session.explain(rank.id, { sources: command.values('source').map((folder) => path.resolve(folder)), pathMap: pathMapOf(command.values('map')), ...(step === undefined ? {} : { step }) }, { signal: context.io.signal });
       const explained = fingerprintData(loaded.data, explanation, index);
       parts.push({ summary: await session.call('load', { rank: rank.id }), baseNs: loaded.data.baseNs, report: rankReport(loaded.data, options), fingerprints: explained.fingerprints });
       if (pages.length < pageLimit) {

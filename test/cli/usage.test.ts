@@ -30,7 +30,7 @@ describe('the command line', () => {
 
   it('exits with 3 and one sentence on every wrong usage', async () => {
     const cases = [['nonsense'], ['analyze'], ['analyze', 'a', 'b'], ['analyze', 'a', '--nope'], ['analyze', 'a', '--json', '--md'], ['analyze', 'a', '--lang', 'fr'], ['analyze', 'a', '--fail-on', 'sometimes'],
-      ['analyze', 'a', '--prefer', 'xml'], ['export', 'a'], ['export'], ['sample'], ['sample', 'x', '--ranks', '17'], ['sample', 'x', '--ranks', 'all'], ['__proto__'], ['constructor', 'a'], ['analyze', ''], ['sample', ''],
+      ['analyze', 'a', '--prefer', 'xml'], ['analyze', 'a', '--map', 'nothing'], ['analyze', 'a', '--map', '=b'], ['export', 'a'], ['export'], ['sample'], ['sample', 'x', '--ranks', '17'], ['sample', 'x', '--ranks', 'all'], ['__proto__'], ['constructor', 'a'], ['analyze', ''], ['sample', ''],
       ['analyze', 'a', '--rank', ''], ['analyze', 'a', '--html', ''], ['export', 'a', '--perfetto=']];
     for (const args of cases) {
       const { code, out, err } = await cli(args);

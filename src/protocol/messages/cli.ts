@@ -6,6 +6,7 @@ export const cliMessages: Readonly<Record<string, string>> = {
   fuselens compare A B     two profiles: comparable or not, verdict, what changed: --json, --md, --fail-over
   fuselens export PATH     a plain trace for Perfetto: --perfetto FILE
   fuselens fuse FILE|DIR   swap in fused operators: --list, --diff, --write
+  fuselens capture -- CMD  run a training command and record chosen steps
   fuselens sample DIR      write the synthetic sample profile and its source
   fuselens verify PLACE    FILE:LINE: the function and its fused form side by side: --python, --host, --json
 
@@ -21,6 +22,7 @@ Prints the figures of a profile; progress goes to stderr.
   --rank R          only this rank: its number or its name; repeat for more
   --step S          only this step: its number or its name
   --source DIR      where the model's Python source lies; repeat for more: chains and kernels get their lines
+  --map FROM=TO     paths of the run that begin with FROM lie below TO here; repeat for more
   --json            the report as JSON (schema fuselens/1), times in microseconds relative to baseNs
   --md              the report as Markdown, with the definition of every figure
   --html FILE       the report as one self-contained page
@@ -40,6 +42,32 @@ steps, and an arrow from each launch to its kernels. Overlapping kernels get tra
   --rank R          only this rank: its number or its name; repeat for more
   --no-cache        do not keep columns in the cache folder
   --lang LANG       en or zh-cn`,
+  'cli.help.capture': `fuselens capture [options] -- COMMAND [ARGUMENT…]
+
+Runs a training command unchanged, records chosen optimizer steps of chosen ranks, and says what it left and where.
+With --stacks it runs the command twice: for durations without stacks, then for source lines with them.
+
+  --steps A-B       first and last recorded optimizer step, from 1 (default: 5)
+  --warmup N        steps before the first with the profiler on and thrown away (default: 1)
+  --stacks          Python stacks; --shapes input shapes; --memory allocations
+  --level L         level of the Ascend profiler: 0, 1 or 2 (default: 1)
+  --ranks R,R       only these ranks
+  --one-pass        with --stacks: one run, whose durations include what recording stacks costs
+  --method METHOD   helper (default), xtuner (switches in a copy of its config), dynamic (torch_npu's PROF_CONFIG_PATH),
+                    nsys (Nsight Systems in front of the command)
+  --out DIR         where the profile goes (default: outputs/RUN); the run with stacks goes to DIR-stacks
+  --host HOST       run there over ssh and fetch the profile; --workdir DIR is the folder there
+  --setup LINE      shell line run before the command, such as “source set_env.sh”; repeat for more
+  --json            the outcome as JSON
+  --lang LANG       en or zh-cn
+
+Exit codes: 0 recorded as asked, 1 recorded but something is missing, 2 nothing recorded, 3 wrong usage.`,
+  'cli.usage.capture-command': 'Put the training command behind --, as in: fuselens capture --steps 3-5 -- python train.py',
+  'cli.usage.capture-steps': '--steps takes a step or a range from 1, such as 3 or 3-5, not “{value}”.',
+  'cli.usage.capture-level': '--level takes 0, 1 or 2, not {value}.',
+  'cli.usage.capture-ranks': '--ranks takes ranks with commas between them, such as 0,3, not “{value}”.',
+  'cli.usage.capture-method': '--method takes {known}, not “{value}”.',
+  'cli.usage.capture-out': 'With --host, --out takes an absolute path there, not “{value}”.',
   'cli.help.sample': `fuselens sample DIR [options]
 
 Writes two synthetic runs in the format of a real profiler folder, plainly marked synthetic: DIR/baseline and
@@ -59,6 +87,7 @@ DIR/optimized, and DIR/workspace with the model's source.
   'cli.usage.prefer': '--prefer takes text or db, not “{value}”.',
   'cli.usage.no-such-rank': 'There is no rank “{rank}” in this profile; there are {known}.',
   'cli.usage.no-such-step': 'There is no step “{step}” in this profile; there are {known}.',
+  'cli.usage.map': '--map takes FROM=TO, the beginning of a path in the run and where it lies here, not “{value}”.',
   'cli.usage.no-perfetto': 'Say where to write: --perfetto FILE.',
   'cli.usage.no-folder': 'No folder was named: give the path to write the sample to.',
   'cli.usage.ranks': '--ranks takes a number from 1 to 16, not “{value}”.',

@@ -3,8 +3,10 @@ import { mkdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fingerprintData } from '../engine/attribution/fingerprintData';
 import { FUSIONS } from '../engine/fusions';
-import { FUSE_BACKENDS, type FuseBackend } from '../engine/fusions/fusion';
+import { FUSE_BACKENDS, type FuseBackend, type Fusion } from '../engine/fusions/fusion';
+import { readWorkspaceFusions } from '../engine/fusions/workspaceFusions';
 import { fuseAll } from '../engine/fuse/fuseAll';
+import { promisesOf, versionOf } from '../engine/fuse/fuseDesk';
 import { NOTHING_KNOWN, packageFolders, readInstalled, sitePackagesOf, type Installed } from '../engine/fuse/installed';
 import { installedModuleName, patchModule } from '../engine/fuse/patchModule';
 import type { FusePlan } from '../engine/fuse/plan';
@@ -24,7 +26,7 @@ import { writeTextFile } from './textFile';
 
 const OPTIONS = {
   backend: { type: 'string' }, list: { type: 'boolean' }, json: { type: 'boolean' }, diff: { type: 'boolean' }, write: { type: 'boolean' },
-  patch: { type: 'string' }, python: { type: 'string' }, only: { type: 'string' }, line: { type: 'string' }, profile: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
+  patch: { type: 'string' }, fusions: { type: 'string' }, python: { type: 'string' }, only: { type: 'string' }, line: { type: 'string' }, profile: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
 
 interface Chosen {
@@ -48,15 +50,16 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
   if (entry === undefined || (entry.isFile() && !root.endsWith('.py'))) {
     throw new CommandFailure('cli.failure.no-python', { file: target });
   }
-  const chosen = await choices(command, root, entry.isFile(), context);
   const sources = await readSources(root, entry.isFile(), context);
+  const own = await ownFusions(command.value('fusions'), sources.parser, context);
+  const chosen = await choices(command, root, entry.isFile(), own, context);
   const installed = await installedFor(command.value('python'), root, context);
   const cache: SwitchCache = new Map();
   const plansOf = async (scope: ModuleScope): Promise<Planned> => {
     const switches = await switchesFor(nodeFilePort(), scope.file, chosen.backend, installed, sources.all, cache, context.io.signal);
     const replan = (edited: ModuleScope, inWorkspace?: boolean): readonly FusePlan[] => {
       const program = edited === scope ? sources.program : new ModuleSet([...sources.all.filter(({ file }) => file !== edited.file), edited]);
-      return planFusions(edited, program, chosen.backend, sources.parser, { installed, switches, ...(inWorkspace === undefined ? {} : { inWorkspace }) }).filter(chosen.keep);
+      return planFusions(edited, program, chosen.backend, sources.parser, { installed, switches, fusions: own, ...(inWorkspace === undefined ? {} : { inWorkspace }) }).filter(chosen.keep);
     };
     return { scope, replan, reparse: (changed) => sources.reparse(scope, changed) };
   };
@@ -87,6 +90,16 @@ interface Planned {
   readonly reparse: (changed: string) => ModuleScope;
 }
 
+/** Fusions of a workspace: named on the command line, so trusted. Files that are wrong are told and left out. */
+async function ownFusions(folder: string | undefined, parser: Sources['parser'], context: CommandContext): Promise<readonly Fusion[]> {
+  if (folder === undefined) {
+    return [];
+  }
+  const { fusions, problems } = await readWorkspaceFusions(nodeFilePort(), [path.resolve(folder)], parser, FUSIONS.map(({ id }) => id));
+  problems.forEach(({ code, args }) => context.io.err(`${text(code, args, context.translate)}\n`));
+  return fusions;
+}
+
 /** What is installed: beside the file where it is in a package, else for the interpreter named. Python is never run. */
 async function installedFor(interpreter: string | undefined, root: string, context: CommandContext): Promise<Installed> {
   const port = nodeFilePort();
@@ -101,10 +114,11 @@ async function installedFor(interpreter: string | undefined, root: string, conte
   return readInstalled(port, beside === undefined ? folders : [beside, ...folders.filter((folder) => folder !== beside)]);
 }
 
-async function choices(command: ParsedCommand, root: string, isFile: boolean, context: CommandContext): Promise<Chosen> {
+async function choices(command: ParsedCommand, root: string, isFile: boolean, own: readonly Fusion[], context: CommandContext): Promise<Chosen> {
   const only = command.value('only');
-  if (only !== undefined && !FUSIONS.some(({ id }) => id === only)) {
-    throw new UsageError('cli.usage.fuse-only', { value: only, known: FUSIONS.map(({ id }) => id).join(', ') });
+  const catalogue = [...own, ...FUSIONS];
+  if (only !== undefined && !catalogue.some(({ id }) => id === only)) {
+    throw new UsageError('cli.usage.fuse-only', { value: only, known: catalogue.map(({ id }) => id).join(', ') });
   }
   const wanted = command.value('line');
   const line = wanted === undefined ? undefined : Number(wanted);
@@ -117,7 +131,7 @@ async function choices(command: ParsedCommand, root: string, isFile: boolean, co
     throw new UsageError('cli.usage.fuse-backend', { value: named, known: FUSE_BACKENDS.join(', ') });
   }
   const profile = command.value('profile');
-  const shown = profile === undefined ? undefined : await evidenceOf(profile, isFile ? path.dirname(root) : root, command.flag('no-cache'), context);
+  const shown = profile === undefined ? undefined : await evidenceOf(profile, isFile ? path.dirname(root) : root, command, context);
   return {
     backend: backend ?? FUSE_BACKENDS.find((known) => known === shown?.backend) ?? 'torch',
     keep: (plan) => (only === undefined || plan.fusion.id === only) && (line === undefined || (plan.startLine <= line && line <= plan.endLine)) && (shown === undefined || shown.covers(plan)),
@@ -125,14 +139,14 @@ async function choices(command: ParsedCommand, root: string, isFile: boolean, co
 }
 
 /** Which forms a profile shows, and on what device it was taken. */
-async function evidenceOf(profile: string, sources: string, noCache: boolean, context: CommandContext): Promise<{ readonly backend: string; readonly covers: (plan: FusePlan) => boolean }> {
-  const opened = await openProfile(context, profile, { cache: !noCache });
+async function evidenceOf(profile: string, sources: string, command: ParsedCommand, context: CommandContext): Promise<{ readonly backend: string; readonly covers: (plan: FusePlan) => boolean }> {
+  const opened = await openProfile(context, profile, { cache: !command.flag('no-cache') });
   const [rank] = chooseRanks(opened.summary, []);
   if (rank === undefined) {
     throw new CommandFailure('cli.failure.nothing-readable', { file: profile });
   }
   const loaded = await opened.load(rank);
-  const { explanation, index } = await opened.session.explain(rank.id, { sources: [sources] }, { signal: context.io.signal });
+  const { explanation, index } = await opened.session.explain(rank.id, { sources: [sources], ...(command.value('fusions') === undefined ? {} : { fusionFolders: [path.resolve(command.value('fusions') ?? '')] }) }, { signal: context.io.signal });
   opened.progress.clear();
   const places = fingerprintData(loaded.data, explanation, index).fingerprints.flatMap(({ fusion, source }) => source.flatMap((one) => [one.file, ...one.equals].map((file) => ({ ...one, file, fusion }))));
   return {
@@ -195,10 +209,7 @@ async function writePatch({ scope, replan, reparse }: Planned, folder: string, i
   const asOwn = (edited: ModuleScope): readonly FusePlan[] => replan(edited, true);
   const { scope: edited, used } = fuseAll(scope, asOwn(scope), reparse, asOwn);
   const { bytes } = await asRead(scope);
-  const [top] = moduleName.split('.');
-  const version = installed.versions.get(top.replaceAll('_', '-'));
-  const promises = [...new Set(used.flatMap(({ promise }) => (promise === undefined ? [] : [text(`fuse.promise.${promise}`)])))];
-  const made = used.length === 0 ? undefined : patchModule({ original: scope, edited, moduleName, installed: version === undefined ? undefined : `${top} ${version}`, digest: createHash('sha256').update(bytes).digest('hex'), promises });
+  const made = used.length === 0 ? undefined : patchModule({ original: scope, edited, moduleName, installed: versionOf(moduleName, installed), digest: createHash('sha256').update(bytes).digest('hex'), promises: promisesOf(used) });
   if (made === undefined) {
     context.io.err(`${text('cli.fuse.no-patch', { file: scope.file }, context.translate)}\n`);
     return;
@@ -248,9 +259,10 @@ async function list(plans: readonly FusePlan[], target: string, context: Command
       ...plan.switches.map((one) => switchText(one, translate)), plan.replacement,
       ...[['reason', plan.reason], ['remedy', plan.remedy], ['promise', plan.promise], ...plan.cautions.map((caution) => ['caution', caution])].map(([area, code]) => (code === undefined ? undefined : text(`fuse.${area ?? ''}.${code}`, undefined, translate))),
       plan.requires === undefined ? undefined : text(plan.requirementMet === undefined ? 'fuse.requires' : plan.requirementMet ? 'fuse.requires.met' : 'fuse.requires.old', { requires: plan.requires }, translate),
+      plan.fusion.note,
       plan.patch.length === 0 ? undefined : text('cli.fuse.patchable', undefined, translate),
     ];
-    return `${head}\n${details.filter((line) => line !== undefined).map((line) => `    ${line}\n`).join('')}`;
+    return `${head}\n${details.filter((line): line is string => line !== undefined && line !== '').map((line) => `    ${line}\n`).join('')}`;
   });
   const count = (status: FusePlan['status']): number => plans.filter((plan) => plan.status === status).length;
   await io.out(`${blocks.join('')}\n${text('cli.fuse.summary', { fixable: count('fixable'), advice: count('advice'), refused: count('refused') }, translate)}\n`);

@@ -14,6 +14,8 @@ export interface FingerprintSourceEntry {
   readonly endLine: number;
   readonly function: string;
   readonly method: 'stack' | 'alignment' | 'carried';
+  /** Launched by the replay of a recorded graph, or by what a compiler made of the place. */
+  readonly through?: 'replay' | 'compiled';
   readonly confidence: number;
   /** Other files whose body is the same. */
   readonly equals: readonly string[];
@@ -67,6 +69,8 @@ export interface Attribution {
     | { readonly file: string; readonly function: string; readonly confidence: number; readonly equals: readonly string[]; readonly holeShare: number }
     | { readonly code: string; readonly args?: Readonly<Record<string, string | number>> }
     | null;
+  /** How much a second capture with stacks has in common with this one, 0 to 1; `enough`: its lines were carried over. Null when none was given. */
+  readonly carried: { readonly share: number; readonly enough: boolean } | null;
   readonly files: number;
   readonly capped: boolean;
   /** Files of the run that several files here fit equally: the user says which, by `pathMap`. */

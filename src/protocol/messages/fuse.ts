@@ -53,6 +53,13 @@ export const fuseMessages: Readonly<Record<string, string>> = {
   'fuse.switch.note.gamma': 'It keeps the zero-centred weight in its own dtype: with bf16 weights a quarter of the results differ in a bit.',
   'fuse.switch.note.hub': 'Only classes marked with use_kernel_forward_from_hub change; needs the package kernels and a network.',
   'fuse.switch.note.before-build': 'Call it before the model is built.',
+  'fuse.workspace.unreadable': '{file} is too large or cannot be read: it adds no fusion.',
+  'fuse.workspace.no-json': '{file} is not JSON: it adds no fusion.',
+  'fuse.workspace.no-id': '{file} has no "id" of small letters, digits and dashes: it adds no fusion.',
+  'fuse.workspace.no-forms': '{file} has no "forms", each with its "python": it adds no fusion.',
+  'fuse.workspace.form-not-understood': '{file} has a form that is no function eager() of one result made of known operators: it adds no fusion.',
+  'fuse.workspace.replacement-not-understood': '{file} has a replacement that is no Python expression over the roles of all its forms: it adds no fusion.',
+  'fuse.workspace.taken': '{file} names its fusion {id}, which there is already: it adds no fusion.',
   'fuse.remedy.rms-norm': 'Call F.rms_norm, or torch_npu.npu_rms_norm with a weight of ones, where the conditions allow.',
   'fuse.remedy.zero-centred-rms-norm': 'Call the fused RMSNorm with gamma = 1.0 + weight.float(), kept in fp32.',
   'fuse.remedy.gated-rms-norm': 'Fuse the norm by hand; on CUDA, FusedRMSNormGated of fla does norm and gate in one kernel (pass the eps: its default differs).',
@@ -91,6 +98,7 @@ Finds eager forms in Python source and swaps in fused operators; without --write
   --write           write the edits
   --patch DIR       for a file of an installed package: write a module into DIR that replaces its functions when imported
   --python PATH     the interpreter or environment whose installed versions count; it is read, not run
+  --fusions DIR     also the fusions in DIR/.fuselens/fusions/*.json
   --only ID         only this fusion, for example rms-norm
   --line N          only the form that this line is part of
   --profile PATH    only forms whose chain this profile shows; its device is the backend

@@ -40,11 +40,22 @@ export class Profile implements vscode.Disposable {
   private users = 0;
   private releaseTimer: NodeJS.Timeout | undefined;
   private disposed = false;
+  private given: string | undefined;
 
   constructor(readonly path: string, public prefer: Prefer, private readonly startEngine: StartEngine, private readonly releaseAfterMs: number) {}
 
+  /** What the user or a run called it, else what its files do. */
   get name(): string {
-    return this.summary?.name ?? visibleText(path.basename(this.path));
+    return this.given ?? this.summary?.name ?? visibleText(path.basename(this.path));
+  }
+
+  get givenName(): string | undefined {
+    return this.given;
+  }
+
+  rename(name: string | undefined): void {
+    this.given = name;
+    this.changed.fire();
   }
 
   get engineRuns(): boolean {

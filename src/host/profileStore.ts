@@ -6,6 +6,7 @@ import { Profile, type Prefer, type StartEngine } from './profile';
 interface Remembered {
   readonly path: string;
   readonly prefer?: 'text' | 'db';
+  readonly name?: string;
 }
 
 const PROFILES_KEY = 'fuselens.profiles';
@@ -28,8 +29,8 @@ export class ProfileStore implements vscode.Disposable {
     private readonly memory: { readonly workspace: vscode.Memento; readonly global: vscode.Memento },
     private readonly releaseAfterMs = 5000,
   ) {
-    for (const { path: remembered, prefer } of memory.workspace.get<readonly Remembered[]>(PROFILES_KEY, [])) {
-      this.insert(remembered, prefer);
+    for (const { path: remembered, prefer, name } of memory.workspace.get<readonly Remembered[]>(PROFILES_KEY, [])) {
+      this.insert(remembered, prefer).rename(name);
     }
     this.activePath = memory.workspace.get<string>(ACTIVE_KEY);
   }
@@ -92,7 +93,7 @@ export class ProfileStore implements vscode.Disposable {
 
   /** Writes the list down again, after a profile changed its export. */
   save(): void {
-    const list = this.profiles().map(({ path: file, prefer }): Remembered => ({ path: file, ...(prefer === undefined ? {} : { prefer }) }));
+    const list = this.profiles().map(({ path: file, prefer, givenName }): Remembered => ({ path: file, ...(prefer === undefined ? {} : { prefer }), ...(givenName === undefined ? {} : { name: givenName }) }));
     void this.memory.workspace.update(PROFILES_KEY, list);
     void this.memory.workspace.update(ACTIVE_KEY, this.activePath);
   }

@@ -20,14 +20,16 @@ export function codeOf(error: unknown): string {
   return messageOf(error)?.code ?? '';
 }
 
-/** An engine error carries its message either as `detail` (thrown here) or as `code` and `args` (came from the worker). */
+/** An engine error carries its message either as `detail` (thrown here) or as `code` and `args` (came from the worker), a run's as `explanation`. */
 function messageOf(error: unknown): Message | undefined {
   if (typeof error !== 'object' || error === null) {
     return undefined;
   }
-  const { detail, code, args } = error as { readonly detail?: unknown; readonly code?: unknown; readonly args?: Message['args'] };
-  if (typeof detail === 'object' && detail !== null && typeof (detail as Message).code === 'string') {
-    return detail as Message;
+  const { detail, explanation, code, args } = error as { readonly detail?: unknown; readonly explanation?: unknown; readonly code?: unknown; readonly args?: Message['args'] };
+  for (const carried of [detail, explanation]) {
+    if (typeof carried === 'object' && carried !== null && typeof (carried as Message).code === 'string') {
+      return carried as Message;
+    }
   }
   return typeof code === 'string' ? { code, ...(args === undefined ? {} : { args }) } : undefined;
 }

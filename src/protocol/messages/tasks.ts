@@ -1,5 +1,13 @@
 /** Sentences about the settings of a run: what is wrong in a `fuselens` task, and what to do. */
 export const taskMessages: Readonly<Record<string, string>> = {
+  'cli.help.inspect': `fuselens inspect FOLDER [options]
+
+Looks through what a capture left: missing ranks, lost steps, no device events, stacks asked for and not there.
+
+  --json            the same as JSON
+  --lang LANG       en or zh-cn`,
+  'cli.usage.inspect': 'Name one folder: the output folder of a capture, or one inside it.',
+  'error.inspect-no-capture': '{file} is not the output of a capture by FuseLens: look for the folder below outputs that is named after the run.',
   'task.problem.not-settings': 'A run needs an object of settings, not {given}.',
   'task.problem.type': '“{setting}” must be {expected}, not {given}.',
   'task.problem.enum': '“{setting}” is “{given}”; it must be one of {expected}.',

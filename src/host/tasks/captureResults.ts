@@ -1,0 +1,128 @@
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { keepRecord } from '../../run/captureRecord';
+import type { CapturePass } from '../../run/capturePasses';
+import { fetchFiles } from '../../run/fetch';
+import type { Run } from '../../run/run';
+import type { RunSettings } from '../../run/runSettings';
+import { openPath } from '../commands/openProfile';
+import { formatBytes, sentenceOf } from '../sentences';
+import { codeWords } from '../views/runsTree';
+import { say } from './followRun';
+import { inspectFolder } from './inspectCapture';
+import type { RunContext } from './runContext';
+import { placeName, type RunEntry } from './runEntry';
+import type { TerminalIo } from './runTerminal';
+
+export interface CapturedPass {
+  readonly run: Run;
+  readonly pass: CapturePass;
+  /** As the job saw it. */
+  readonly output: string;
+}
+
+/** Where the fetched profile of a run lies here, as the command line does it; both passes of a capture are neighbours, as on the host. */
+export function fetchedFolder({ commands }: RunContext, id: string, workspace = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath): string {
+  return path.join(workspace ?? commands.globalStorage.fsPath, 'outputs', id);
+}
+
+/**
+ * What a capture left: brought here, looked through with every oddity said, and opened. Gives the path of the profile that has
+ * the times; undefined when there is none.
+ */
+export async function captureResults(context: RunContext, passes: readonly CapturedPass[], settings: RunSettings, request: { readonly folder: vscode.Uri | undefined; readonly onResults?: unknown }, io: TerminalIo): Promise<string | undefined> {
+  let first: string | undefined;
+  for (const captured of passes) {
+    const output = await bringHere(context, captured, settings, request.folder, io);
+    if (output === undefined) {
+      continue;
+    }
+    await keepRecord(context.runs.connections, captured.run, output);
+    const { profile, findings } = await inspectFolder(context.commands.extensionPath, output);
+    findings.forEach(({ severity, message }) => say(io, message, severity !== 'info'));
+    if (profile === undefined) {
+      const [worst] = [...findings].sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity));
+      void vscode.window.showErrorMessage(worst?.message ?? vscode.l10n.t('The run left no profile in {0}.', output));
+      continue;
+    }
+    context.runs.setProfile(keyOfRun(captured.run), profile);
+    first ??= profile;
+  }
+  if (first !== undefined && request.onResults === undefined) {
+    await openProfile(context, passes[0].run, first);
+  }
+  return first;
+}
+
+const SEVERITIES = ['info', 'warning', 'error'];
+
+/** Opens a run's profile under the run's name, with the commit it ran at, so that one can tell two of them apart. */
+export async function openProfile(context: RunContext, run: Pick<Run, 'id' | 'hosts' | 'record'>, profile: string): Promise<void> {
+  const entry = context.runs.get(keyOfRun(run));
+  const { name, startedAt } = run.record;
+  const code = entry === undefined ? undefined : codeWords(entry);
+  const when = startedAt === '' ? '' : new Date(startedAt).toLocaleString(vscode.env.language, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' });
+  context.commands.store.add(profile).rename([name, when, code ?? ''].filter((word) => word !== '').join(' · '));
+  context.commands.store.save();
+  await openPath(context.commands, profile);
+}
+
+/** The output folder of a pass on this machine; fetched from a host first. */
+async function bringHere(context: RunContext, { run, output }: CapturedPass, settings: RunSettings, folder: vscode.Uri | undefined, io: TerminalIo): Promise<string | undefined> {
+  const [host] = run.hosts;
+  const there = outsideContainer(output, settings, folder?.fsPath);
+  if (host === undefined) {
+    return there;
+  }
+  const what = settings.sync?.fetch ?? 'analysis';
+  if (what === 'none') {
+    say(io, vscode.l10n.t('The profile stays on {0}, in {1}.', placeName(host), there));
+    return undefined;
+  }
+  return fetchFrom(context, host, there, fetchedFolder(context, run.id, folder?.fsPath), what, io);
+}
+
+/** Fetches a folder of a host, with its progress; what is here already is kept, and an interrupted fetch goes on. */
+export async function fetchFrom({ runs }: RunContext, host: string, from: string, to: string, what: 'analysis' | 'trace', io?: TerminalIo): Promise<string | undefined> {
+  const title = vscode.l10n.t('Fetching from {0}', placeName(host));
+  try {
+    const result = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (progress, token) => {
+      const abort = new AbortController();
+      token.onCancellationRequested(() => abort.abort());
+      let shown = 0;
+      return fetchFiles({
+        shell: runs.connections.shell(host), tools: runs.connections.tools, from, to, what, signal: abort.signal,
+        onProgress: ({ bytes, totalBytes, file }) => {
+          const percent = totalBytes > 0 ? (100 * bytes) / totalBytes : 0;
+          progress.report({ message: `${vscode.l10n.t('{0} of {1}', formatBytes(bytes), formatBytes(totalBytes))} ${path.posix.basename(file)}`, increment: Math.max(0, percent - shown) });
+          shown = Math.max(shown, percent);
+        },
+      });
+    });
+    if (io !== undefined) {
+      say(io, vscode.l10n.t('{0} files came from {1}; {2} were here already, {3} stay there.', result.files.length, placeName(host), result.kept, result.leftThere.length));
+    }
+    return to;
+  } catch (error) {
+    const sentence = sentenceOf(error);
+    if (io === undefined) {
+      throw error;
+    }
+    say(io, sentence, true);
+    void vscode.window.showErrorMessage(sentence);
+    return undefined;
+  }
+}
+
+/** A path inside the container, as the host sees it: the container's folder is the host's working directory. */
+export function outsideContainer(output: string, settings: RunSettings, local: string | undefined): string {
+  const inside = settings.exec?.path;
+  if (inside === undefined) {
+    return output;
+  }
+  const relative = path.posix.relative(inside, output);
+  const workdir = settings.host === undefined ? path.resolve(local ?? '.', settings.workdir ?? '.') : settings.workdir;
+  return workdir === undefined || relative.startsWith('..') ? output : path.posix.join(workdir, relative);
+}
+
+export const keyOfRun = (run: Pick<Run, 'id' | 'hosts'>): Pick<RunEntry, 'host' | 'id'> => ({ host: run.hosts[0], id: run.id });

@@ -1,0 +1,113 @@
+import * as vscode from 'vscode';
+import { explainRunFailure } from '../../run/failure';
+import type { Run, RunState } from '../../run/run';
+import { isCancelled, sentenceOf } from '../sentences';
+import type { RunContext } from './runContext';
+import { isLive, placeName, statusWords, type RunEntry } from './runEntry';
+import type { TerminalIo } from './runTerminal';
+import { stopRun } from './stopRun';
+
+/** The end of a log, to explain a failure with. */
+const TAIL = 64 * 1024;
+const RED = '\u001b[31m';
+const FAINT = '\u001b[2m';
+const PLAIN = '\u001b[0m';
+
+/** Says something of our own in the terminal, told apart from the run's output. */
+export const say = (io: TerminalIo, text: string, failure = false): void => io.write(`${failure ? RED : FAINT}${text}${PLAIN}\r\n`);
+
+/**
+ * Streams a run into a terminal until it has ended; shows its step, loss and time meanwhile. Undefined when the terminal was
+ * closed: the run goes on, and a notice says so.
+ */
+export async function followRun(context: RunContext, run: Run, io: TerminalIo, { task, local }: { readonly task: string; readonly local: string | undefined }): Promise<RunState | undefined> {
+  const { runs, diagnostics } = context;
+  const entry = runs.add(run);
+  const events = diagnostics.begin(task, run.record.settings, local);
+  let tail = '';
+  let told = false;
+  const following = runs.follow(run, {
+    signal: io.signal,
+    onEvents: events,
+    onText: (text) => {
+      tail = (tail + text).slice(-TAIL);
+      io.write(text);
+    },
+    onConnection: ({ host, reconnected, failure }) => {
+      say(io, reconnected ? vscode.l10n.t('Connected to {0} again.', placeName(host)) : sentenceOf(failure), !reconnected);
+      if (!reconnected && !told) {
+        told = true;
+        stillRunning(context, runs.get(entry) ?? entry);
+      }
+    },
+  });
+  showProgress(context, entry, following);
+  try {
+    const state = await following;
+    ended(run, state, tail, io);
+    return state;
+  } catch (error) {
+    if (io.signal.aborted) {
+      const now = runs.get(entry) ?? entry;
+      if (isLive(now) || now.state === undefined) {
+        stillRunning(context, now);
+      }
+      return undefined;
+    }
+    if (!isCancelled(error)) {
+      say(io, sentenceOf(error), true);
+    }
+    throw error;
+  }
+}
+
+/** The notice of a run that nobody follows any more. */
+export function stillRunning(context: RunContext, entry: RunEntry): void {
+  const stop = vscode.l10n.t('Stop');
+  const attach = vscode.l10n.t('Attach');
+  void vscode.window.showInformationMessage(vscode.l10n.t('{0} is still running on {1}.', entry.name, placeName(entry.host)), stop, attach).then((answer) => {
+    if (answer === stop) {
+      return stopRun(context, entry);
+    }
+    return answer === attach ? vscode.commands.executeCommand('fuselens.attachRun', { host: entry.host, id: entry.id }) : undefined;
+  });
+}
+
+function showProgress({ runs }: RunContext, entry: RunEntry, following: Promise<unknown>): void {
+  void vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: entry.name }, async (progress) => {
+    const show = (): void => {
+      const now = runs.get(entry);
+      if (now !== undefined) {
+        progress.report({ message: statusWords(now) });
+      }
+    };
+    const listener = runs.onDidChange(show);
+    const clock = setInterval(show, 1000);
+    await following.then(() => undefined, () => undefined);
+    clearInterval(clock);
+    listener.dispose();
+  });
+}
+
+/** How it ended: one sentence, and what the programs printed one click away. */
+function ended(run: Run, { phase, exit, stopped }: RunState, tail: string, io: TerminalIo): void {
+  const [host] = run.hosts;
+  const name = run.record.name;
+  if (stopped === true) {
+    say(io, vscode.l10n.t('{0} was stopped.', name));
+    return;
+  }
+  if (phase === 'exited' && exit === 0) {
+    say(io, vscode.l10n.t('{0} is done.', name));
+    return;
+  }
+  const explanation = explainRunFailure(tail, exit, { transport: false, ...(host === undefined ? {} : { host }) });
+  const sentence = phase === 'lost' ? vscode.l10n.t('{0} is gone and left no exit code: its host was restarted, or somebody killed it.', name) : sentenceOf({ code: explanation.code, args: explanation.args });
+  say(io, sentence, true);
+  const show = vscode.l10n.t('Show Output');
+  void vscode.window.showErrorMessage(vscode.l10n.t('{0}: {1}', name, sentence), show).then(async (answer) => {
+    if (answer === show) {
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: explanation.raw, language: 'log' }), { preview: true });
+    }
+  });
+}

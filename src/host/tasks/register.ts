@@ -1,0 +1,49 @@
+import * as vscode from 'vscode';
+import type { CommandContext } from '../commands/context';
+import { RunsTree } from '../views/runsTree';
+import { stillRunning } from './followRun';
+import { runTraining } from './pickTask';
+import { guardedRun, RUN_COMMANDS } from './runCommands';
+import type { RunContext } from './runContext';
+import { RunDiagnostics } from './runDiagnostics';
+import { isLive } from './runEntry';
+import { Runs } from './runs';
+import { RunTasks, TASK_TYPE } from './runTasks';
+import { runTools } from './runTools';
+import { taskDiagnostics } from './taskDiagnostics';
+
+/** After the start of a window; nothing of ours may stand in its way. */
+const LOOK_BACK_AFTER_MS = 3000;
+
+/** Tasks, the Runs tree and their commands. Nothing is connected and no file is read until somebody asks. */
+export function registerRuns(commands: CommandContext, memory: vscode.Memento): { readonly context: RunContext; readonly tree: RunsTree; readonly disposable: vscode.Disposable } {
+  const runs = new Runs(memory, () => runTools(commands.extensionPath));
+  const context: RunContext = { runs, diagnostics: new RunDiagnostics(), commands, memory };
+  const tree = new RunsTree(runs);
+  const disposable = vscode.Disposable.from(
+    runs, context.diagnostics, tree, taskDiagnostics(),
+    vscode.tasks.registerTaskProvider(TASK_TYPE, new RunTasks(context)),
+    vscode.commands.registerCommand('fuselens.runTraining', (argument: unknown) => guardedRun((one) => runTraining(one, 'run', argument), context, undefined)),
+    vscode.commands.registerCommand('fuselens.profileTraining', (argument: unknown) => guardedRun((one) => runTraining(one, 'profile', argument), context, undefined)),
+    ...Object.entries(RUN_COMMANDS).map(([name, command]) => vscode.commands.registerCommand(`fuselens.${name}`, (argument: unknown) => guardedRun(command, context, argument))),
+    lookBack(context),
+  );
+  return { context, tree, disposable };
+}
+
+/** Runs that this workspace left running when its window went away. Only where there are any is anybody asked. */
+function lookBack(context: RunContext): vscode.Disposable {
+  const left = context.runs.leftBehind();
+  if (left.length === 0 || !vscode.workspace.isTrusted) {
+    return new vscode.Disposable(() => undefined);
+  }
+  const timer = setTimeout(() => void context.runs.refresh({ hosts: [...new Set(left.map(({ host }) => host))] }).then(() => {
+    for (const entry of left) {
+      const now = context.runs.get(entry);
+      if (now !== undefined && isLive(now) && !now.followed) {
+        stillRunning(context, now);
+      }
+    }
+  }, () => undefined), LOOK_BACK_AFTER_MS);
+  return new vscode.Disposable(() => clearTimeout(timer));
+}

@@ -1,0 +1,13 @@
+import type * as vscode from 'vscode';
+import type { CommandContext } from '../commands/context';
+import type { RunDiagnostics } from './runDiagnostics';
+import type { Runs } from './runs';
+
+/** What everything about runs works on. */
+export interface RunContext {
+  readonly runs: Runs;
+  readonly diagnostics: RunDiagnostics;
+  readonly commands: CommandContext;
+  /** Choices that are remembered for this workspace. */
+  readonly memory: vscode.Memento;
+}

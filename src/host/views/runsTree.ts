@@ -1,0 +1,109 @@
+import * as vscode from 'vscode';
+import { isCapture, isLive, keyOf, placeName, stateWord, statusWords, type RunEntry } from '../tasks/runEntry';
+import type { Runs } from '../tasks/runs';
+
+export const RUNS_VIEW = 'fuselens.runs';
+
+/** Runs and captures, here and on hosts, newest first; live while the view is open. */
+export class RunsTree implements vscode.TreeDataProvider<RunEntry>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<RunEntry | undefined>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly disposables: vscode.Disposable[];
+  private clock: NodeJS.Timeout | undefined;
+  readonly view: vscode.TreeView<RunEntry>;
+
+  constructor(private readonly runs: Runs) {
+    this.view = vscode.window.createTreeView(RUNS_VIEW, { treeDataProvider: this });
+    this.disposables = [
+      this.view, this.changed,
+      runs.onDidChange(() => this.changed.fire(undefined)),
+      this.view.onDidChangeVisibility(({ visible }) => this.look(visible)),
+    ];
+    this.look(this.view.visible);
+  }
+
+  getTreeItem(entry: RunEntry): vscode.TreeItem {
+    const item = new vscode.TreeItem(entry.name, vscode.TreeItemCollapsibleState.None);
+    const description = [...(entry.host === undefined ? [] : [placeName(entry.host)]), statusWords(entry)].filter((word) => word !== '').join(' · ');
+    item.id = keyOf(entry);
+    item.description = description;
+    item.iconPath = iconOf(entry);
+    item.tooltip = tooltipOf(entry);
+    item.contextValue = ['run', ...(isLive(entry) ? ['live'] : []), ...(isCapture(entry) ? ['capture'] : []), ...(entry.profile === undefined ? [] : ['profile'])].join(' ');
+    item.accessibilityInformation = { label: `${entry.name}, ${placeName(entry.host)}, ${statusWords(entry)}` };
+    return item;
+  }
+
+  getChildren(entry?: RunEntry): RunEntry[] {
+    return entry === undefined ? [...this.runs.all()] : [];
+  }
+
+  getParent(): undefined {
+    return undefined;
+  }
+
+  dispose(): void {
+    clearInterval(this.clock);
+    this.runs.watch(false);
+    vscode.Disposable.from(...this.disposables).dispose();
+  }
+
+  /** Elapsed time runs on between two answers of the host. */
+  private look(visible: boolean): void {
+    this.runs.watch(visible);
+    clearInterval(this.clock);
+    this.clock = visible ? setInterval(() => {
+      if (this.runs.all().some(isLive)) {
+        this.changed.fire(undefined);
+      }
+    }, 1000) : undefined;
+  }
+}
+
+function iconOf(entry: RunEntry): vscode.ThemeIcon {
+  const { state, failure } = entry;
+  if (failure !== undefined) {
+    return new vscode.ThemeIcon('debug-disconnect', new vscode.ThemeColor('list.warningForeground'));
+  }
+  switch (state?.phase) {
+    case undefined: return new vscode.ThemeIcon('question');
+    case 'starting':
+    case 'queued': return new vscode.ThemeIcon('watch');
+    case 'running': return new vscode.ThemeIcon('sync~spin', new vscode.ThemeColor('charts.blue'));
+    case 'lost': return new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
+    case 'exited': return state?.stopped === true ? new vscode.ThemeIcon('circle-slash') : state?.exit === 0 ? new vscode.ThemeIcon(isCapture(entry) ? 'graph' : 'pass', new vscode.ThemeColor('charts.green')) : new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
+  }
+}
+
+/** What ran: command, folder, commit and what differs from it; for a capture the steps. */
+function tooltipOf(entry: RunEntry): vscode.MarkdownString {
+  const { record, failure, state } = entry;
+  const text = new vscode.MarkdownString();
+  const line = (label: string, value: string | undefined): void => {
+    if (value !== undefined && value !== '') {
+      text.appendText(`${label}: ${value}`).appendMarkdown('  \n');
+    }
+  };
+  text.appendMarkdown('**').appendText(entry.name).appendMarkdown('**  \n');
+  line(vscode.l10n.t('State'), stateWord(entry));
+  line(vscode.l10n.t('Waiting because'), state?.phase === 'queued' ? state.queue?.reason : undefined);
+  line(vscode.l10n.t('Host'), placeName(entry.host));
+  line(vscode.l10n.t('Command'), record === undefined ? undefined : [record.settings.launcher === 'command' ? '' : record.settings.launcher, record.settings.command, ...record.settings.args ?? []].join(' ').trim());
+  line(vscode.l10n.t('Started'), record?.startedAt === undefined || record.startedAt === '' ? undefined : new Date(record.startedAt).toLocaleString(vscode.env.language));
+  line(vscode.l10n.t('Profiled steps'), record?.settings.capture?.steps.join('–'));
+  line(vscode.l10n.t('Code'), codeWords(entry));
+  line(vscode.l10n.t('Run folder'), entry.folder);
+  line(vscode.l10n.t('Profile'), entry.profile);
+  line(vscode.l10n.t('Problem'), failure);
+  return text;
+}
+
+/** "main 1a2b3c4d, 3 files changed (9f8e7d6c)": the commit and, where the code differed from it, by which difference. */
+export function codeWords({ record }: RunEntry): string | undefined {
+  const { commit, branch, diffHash, changedFiles = [] } = record?.provenance ?? {};
+  if (commit === undefined) {
+    return undefined;
+  }
+  const at = [branch, commit.slice(0, 8)].filter((word) => word !== undefined).join(' ');
+  return diffHash === undefined ? at : vscode.l10n.t('{0}, {1} files changed ({2})', at, changedFiles.length, diffHash.slice(0, 8));
+}

@@ -11,9 +11,11 @@ type Command = (args: readonly string[], context: CommandContext) => Promise<Exi
 /** Loaded when asked for: help and usage mistakes answer at once. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   analyze: async () => (await import('./analyze')).analyzeCommand,
+  capture: async () => (await import('./capture')).captureCommand,
   compare: async () => (await import('./compare')).compareCommand,
   export: async () => (await import('./export')).exportCommand,
   fuse: async () => (await import('./fuse')).fuseCommand,
+  inspect: async () => (await import('./inspect')).inspectCommand,
   sample: async () => (await import('./sample')).sampleCommand,
   verify: async () => (await import('./verify')).verifyCommand,
 };
@@ -25,7 +27,7 @@ export async function runCommand(args: readonly string[], io: CliIo): Promise<Ex
   const [name = '', ...rest] = args;
   let language: Language = 'en';
   try {
-    language = languageOf(optionValue(args, '--lang'));
+    language = languageOf(optionValue(ownArguments(args), '--lang'));
     const context: CommandContext = { io, language, translate: translator(language) };
     return await dispatch(name, rest, context);
   } catch (error) {
@@ -47,7 +49,7 @@ async function dispatch(name: string, rest: readonly string[], context: CommandC
   if (!isCommand(name)) {
     throw new UsageError('cli.usage.unknown-command', { command: name });
   }
-  if (rest.includes('--help') || rest.includes('-h')) {
+  if (ownArguments(rest).includes('--help') || ownArguments(rest).includes('-h')) {
     await io.out(`${text(`cli.help.${name}`, undefined, translate)}\n`);
     return ExitCode.Done;
   }
@@ -72,6 +74,12 @@ function report(error: unknown, command: string, io: CliIo, language: Language):
   }
   say(failure.code, failure.args);
   return ExitCode.Unreadable;
+}
+
+/** What follows `--` is another program's. */
+function ownArguments(args: readonly string[]): readonly string[] {
+  const at = args.indexOf('--');
+  return at < 0 ? args : args.slice(0, at);
 }
 
 /** Needed before the options are parsed, so that mistakes in them are told in the right language. */

@@ -39,6 +39,8 @@ const MAX_FILES = 20_000;
 
 const SQLITE_NAME = /\.(db|sqlite|sqlite3|nsys-rep)$/i;
 const ANY_NAME = /\.(json|json\.gz|gz|zip|tar|tgz|tar\.gz|db|sqlite|sqlite3|nsys-rep)$/i;
+/** What a capture of ours says of itself, beside what it recorded. */
+const OWN_NAME = /^fuselens-/;
 const CERTAIN_NAME = /\.pt\.trace\.json(\.gz)?$|\.(sqlite|nsys-rep)$/i;
 
 export async function detectProfile(port: FilePort, path: string, options: DetectOptions = {}): Promise<DetectedProfile> {
@@ -121,7 +123,7 @@ async function filesBelow(port: FilePort, root: string, { names, passOver, signa
           if (!entry.name.startsWith('.') && entry.name !== 'node_modules') {
             next.push(path);
           }
-        } else if (names.test(entry.name)) {
+        } else if (names.test(entry.name) && !OWN_NAME.test(entry.name)) {
           files.push(path);
         }
       }

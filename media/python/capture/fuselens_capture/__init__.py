@@ -1,0 +1,23 @@
+"""Records chosen optimizer steps of a training script that knows nothing of it. Standard library only; torch is the program's own.
+
+`begin` is called by `sitecustomize.py` once the program has imported `torch.optim.optimizer`. What is recorded is said by
+`settings.json` beside `sitecustomize.py`; where it goes, by the environment variable FUSELENS_CAPTURE.
+"""
+import json
+import os
+
+from .capture import Capture
+from .notes import say
+
+
+def begin(optimizer_module, folder):
+    """Arms the recording. `folder` is the entry of PYTHONPATH, taken out of the environment with the first step."""
+    with open(os.path.join(folder, 'settings.json'), encoding='utf-8') as file:
+        settings = json.load(file)
+    first, last = settings['steps']
+    if not 1 <= first <= last:
+        say(None, 'steps %s to %s are no range of steps: nothing will be recorded' % (first, last))
+        return None
+    capture = Capture(settings, os.environ['FUSELENS_CAPTURE'], folder)
+    capture.install(optimizer_module)
+    return capture

@@ -17,14 +17,16 @@ def model():
     return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
 
 
-def loss(net):
-    return net(torch.randn(4, 8)).square().mean()
+def loss(net, step):
+    """The name by which the test knows which of the program's passes are in a recording."""
+    with torch.profiler.record_function('pass#%d' % step):
+        return net(torch.randn(4, 8)).square().mean()
 
 
 def train(net, optimizer, after=lambda step: None):
     for step in range(1, STEPS + 1):
         optimizer.zero_grad()
-        loss(net).backward()
+        loss(net, step).backward()
         optimizer.step()
         after(step)
 
@@ -38,9 +40,9 @@ def accumulation():
     """Three forward and backward passes a step."""
     net = model()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-    for _ in range(STEPS):
+    for step in range(1, STEPS + 1):
         for _ in range(3):
-            loss(net).backward()
+            loss(net, step).backward()
         optimizer.step()
         optimizer.zero_grad()
 
@@ -49,11 +51,11 @@ def several_optimizers():
     """As for a generator and its critic; the second one steps twice as often."""
     nets = model(), model()
     first, second = (torch.optim.Adam(net.parameters()) for net in nets)
-    for _ in range(STEPS):
-        loss(nets[0]).backward()
+    for step in range(1, STEPS + 1):
+        loss(nets[0], step).backward()
         first.step()
         for _ in range(2):
-            loss(nets[1]).backward()
+            loss(nets[1], step + 1).backward()
             second.step()
 
 
@@ -88,11 +90,11 @@ def closure():
 
     def evaluate():
         optimizer.zero_grad()
-        value = loss(net)
+        value = loss(net, step)
         value.backward()
         return value
 
-    for _ in range(STEPS):
+    for step in range(1, STEPS + 1):
         optimizer.step(evaluate)
 
 
@@ -103,7 +105,7 @@ def scaler():
     grad_scaler = torch.amp.GradScaler('cpu', init_scale=4.0)
     for step in range(1, STEPS + 2):
         optimizer.zero_grad()
-        value = loss(net)
+        value = loss(net, step)
         grad_scaler.scale(value * float('inf') if step == 4 else value).backward()
         grad_scaler.step(optimizer)
         grad_scaler.update()
@@ -114,8 +116,8 @@ def groups_one_by_one():
     net = model()
     optimizer = torch.optim.AdamW([{'params': [parameter]} for parameter in net.parameters()])
     groups = optimizer.param_groups
-    for _ in range(STEPS):
-        loss(net).backward()
+    for step in range(1, STEPS + 1):
+        loss(net, step).backward()
         for group in groups:
             optimizer.param_groups = [group]
             optimizer.step()
@@ -141,7 +143,7 @@ class Numbers(torch.utils.data.Dataset):
         net = model()
         optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
         for _ in range(6):
-            loss(net).backward()
+            loss(net, 99).backward()
             optimizer.step()
         return torch.randn(8)
 
@@ -150,9 +152,11 @@ def workers():
     method = os.environ.get('CASE_METHOD', 'fork')
     net = model()
     optimizer = torch.optim.AdamW(net.parameters())
-    for batch in torch.utils.data.DataLoader(Numbers(), batch_size=4, num_workers=2, multiprocessing_context=method):
+    for step, batch in enumerate(torch.utils.data.DataLoader(Numbers(), batch_size=4, num_workers=2, multiprocessing_context=method), 1):
         optimizer.zero_grad()
-        net(batch).square().mean().backward()
+        with torch.profiler.record_function('pass#%d' % step):
+            value = net(batch).square().mean()
+        value.backward()
         optimizer.step()
 
 
@@ -186,18 +190,18 @@ def own_profiler_before():
     """A look at the costs before training, finished long before ours starts, is no reason to step aside."""
     net = model()
     with torch.autograd.profiler.profile():
-        loss(net)
+        loss(net, 0)
     train(net, torch.optim.AdamW(net.parameters()))
 
 
 def compiled_step():
     net = model()
     optimizer = torch.optim.AdamW(net.parameters())
-    step = torch.compile(optimizer.step, backend='eager')
-    for _ in range(STEPS):
+    compiled = torch.compile(optimizer.step, backend='eager')
+    for step in range(1, STEPS + 1):
         optimizer.zero_grad()
-        loss(net).backward()
-        step()
+        loss(net, step).backward()
+        compiled()
 
 
 def other_hooks():
@@ -230,7 +234,7 @@ def step_fails():
 
     for step in range(STEPS + 1):
         try:
-            optimizer.step(broken if step == 1 else lambda: loss(net))
+            optimizer.step(broken if step == 0 else lambda: loss(net, step))
         except ValueError:
             pass
 
@@ -298,6 +302,31 @@ def ranks():
     net = nn.parallel.DistributedDataParallel(model())
     train(net, torch.optim.AdamW(net.parameters()))
     torch.distributed.destroy_process_group()
+
+
+def npu():
+    """Needs a torch_npu on the path."""
+    import torch_npu  # noqa: F401
+    plain()
+
+
+def no_hooks():
+    """As before PyTorch 2: optimizers have no hooks, and each class a `step` of its own."""
+    import importlib
+    from torch.optim import optimizer as module
+    del module.register_optimizer_step_post_hook
+    folder = os.environ['CASE_HELPER']
+    sys.path.insert(0, folder)
+    importlib.import_module('fuselens_capture').begin(module, folder)
+    subclass()
+    print('LEFT', 'fuselens' in torch.optim.AdamW.step.__code__.co_filename)
+
+
+def path_seen():
+    """What a program sees of its path entries before the first step."""
+    print('PATH', os.environ['PYTHONPATH'] == os.environ['CASE_PATH'], any('fuselens' in entry for entry in sys.path))
+    plain()
+    print('THEN', os.environ.get('PYTHONPATH'))
 
 
 if __name__ == '__main__':

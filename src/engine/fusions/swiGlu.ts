@@ -1,5 +1,8 @@
 import type { Fusion, Replacement } from './fusion';
-import { python } from './write';
+import { grouped, python } from './write';
+
+/** `.contiguous()` costs nothing on a tensor that is: the operator takes no other. */
+const contiguous = (text: string): string => (text.endsWith('.contiguous()') ? text : `${grouped(text)}.contiguous()`);
 
 /** Reads gate and up as the halves of one tensor, the gate first; of two tensors it would need a concatenation first. */
 const ascend: Replacement = {
@@ -10,7 +13,7 @@ const ascend: Replacement = {
     if (bound.fp32Result) {
       return { reason: 'result-in-fp32' };
     }
-    return bound.gateHalf === 0 ? python(`torch_npu.npu_swiglu(${bound.text('whole')}, dim=-1)`) : { reason: 'halves-swapped' };
+    return bound.gateHalf === 0 ? python(`torch_npu.npu_swiglu(${contiguous(bound.text('whole'))}, dim=-1)`) : { reason: 'halves-swapped' };
   },
   module: 'torch_npu', promise: 'rounding', requires: 'torch_npu 2.1',
 };

@@ -20,7 +20,9 @@ def npu_rms_norm(x, gamma, epsilon=1e-6):
 
 
 def npu_swiglu(x, dim=-1):
-    """silu(first half) * second half."""
+    """silu(first half) * second half. Documented for contiguous tensors only."""
+    if not x.is_contiguous():
+        raise ValueError("npu_swiglu takes contiguous tensors only")
     gate, up = x.float().chunk(2, dim=dim)
     return (F.silu(gate) * up).to(x.dtype)
 

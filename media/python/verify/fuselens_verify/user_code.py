@@ -15,9 +15,9 @@ import os
 import sys
 import types
 
-from failure import VerifyFailure, words
+from .failure import VerifyFailure, words
 
-REFERENCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference")
+REFERENCES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "reference")
 
 
 class TextFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -6,7 +6,7 @@ import types
 
 import torch
 
-from failure import VerifyFailure
+from .failure import VerifyFailure
 
 BATCH, HEADS, TOKENS, WIDTH, HEAD = 2, 4, 24, 128, 32
 
@@ -24,7 +24,7 @@ SIZES = {
 }
 NUMBERS = (
     (r"eps|epsilon$", 1e-6), (r"theta$|^base$|rope_base$", 10000.0), (r"dropout|drop_prob|attn_pdrop|resid_pdrop|embd_pdrop|_p$", 0.0), (r"scaling|scale|softmax_scale|norm_factor$", 0.125),
-    (r"partial_rotary_factor$", 0.5), (r"limit$", 7.0), (r"alpha$", 1.702), (r"initializer_range$", 0.02), (r"unsqueeze_dim$", 1), (r"^dim$|axis$", -1),
+    (r"partial_rotary_factor$", 0.5), (r"limit$", 7.0), (r"alpha$", 1.702), (r"initializer_range$", 0.02), (r"unsqueeze_dim$", 1), (r"^number$", 0.125), (r"^dim$|axis$", -1),
 )
 WORDS = ((r"(hidden_act|activation|activation_function|hidden_activation|act_fn|act)$", "silu"), (r"_attn_implementation$", "eager"))
 FLAGS = (r"bias$|^training$|^inplace$|^use_|^is_|_only$|^add_|^with_|elementwise_affine$", {"bias": True, "elementwise_affine": True})
@@ -61,6 +61,20 @@ def guess(name, annotation=inspect.Parameter.empty):
     if annotation is float:
         return 1e-6
     raise KeyError(name)
+
+
+#: Roles of forms that are numbers.
+NUMBER_ROLES = ("number", "eps", "scale", "scaling")
+
+
+def number_for(name, role, annotation=inspect.Parameter.empty):
+    """What stands for a name that is no tensor; None where it may be one."""
+    for known in (name, role) if role in NUMBER_ROLES else (name,) if role is None else ():
+        try:
+            return guess(known, annotation)
+        except KeyError:
+            continue
+    return None
 
 
 class Config(dict):
@@ -226,12 +240,12 @@ def plan_arguments(function, roles, bound, namespace):
         if role is None and parameter.default is not parameter.empty:
             continue
         annotation = annotated(parameter, namespace)
-        if annotation in (int, float, bool, str) or role in ("eps", "scale", "scaling"):
-            try:
-                planned.append((name, ("value", guess(name, annotation))))
-                continue
-            except KeyError as error:
-                raise VerifyFailure("no-input", argument=name) from error
+        if annotation in (int, float, bool, str) or role in NUMBER_ROLES:
+            number = number_for(name, role, annotation)
+            if number is None:
+                raise VerifyFailure("no-input", argument=name)
+            planned.append((name, ("value", number)))
+            continue
         if re.search(r"position_embeddings", name) or re.search(r"config|cfg$|cache|past_key|layer_past", name):
             raise VerifyFailure("no-input", argument=name)
         if name in ("module", "attn") and role is None:

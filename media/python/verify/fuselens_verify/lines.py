@@ -7,8 +7,8 @@ import types
 
 import torch
 
-from failure import VerifyFailure
-from values import construct, guess, kind_of
+from .failure import VerifyFailure
+from .values import construct, guess, kind_of, number_for
 
 
 def definition(text, qualified, file):
@@ -140,12 +140,10 @@ class Lines:
             if role is None and re.search(r"dtype$", name):
                 made.append((name, ("dtype", None)))
                 continue
-            if role is None:
-                try:
-                    made.append((name, ("value", guess(name))))
-                    continue
-                except KeyError:
-                    pass
+            number = number_for(name, role)
+            if number is not None:
+                made.append((name, ("value", number)))
+                continue
             made.append((name, ("tensor", kind_of(name, role, has_table))))
         return made
 

@@ -2,17 +2,23 @@ import * as vscode from 'vscode';
 import type { EngineParams } from '../protocol/engine';
 
 /** The user's source as every request names it: asked for in two ways, the engine would index it twice in turn. */
-export const sourceRequest = (): SourceRequest => ({ sources: sourceFolders(), overlay: overlay(), pathMap: pathMap() });
+export const sourceRequest = (): SourceRequest => ({ sources: sourceFolders(), overlay: overlay(), pathMap: pathMap(), fusionFolders: trustedFolders() });
 
-export type SourceRequest = Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay' | 'pathMap'>;
+export type SourceRequest = Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay' | 'pathMap' | 'fusionFolders'>;
 
 /** Prefixes of paths in a run → prefixes here, as the user set them. */
 export const pathMap = (): Readonly<Record<string, string>> => vscode.workspace.getConfiguration('fuselens').get<Readonly<Record<string, string>>>('source.pathMap', {});
 
+/** Folders of the workspace: what may be edited. */
+export const workspaceFolders = (): readonly string[] => (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file' || uri.scheme === 'vscode-remote').map(({ uri }) => uri.fsPath);
+
+/** Folders whose `.fuselens` may say what is done; none without trust. */
+export const trustedFolders = (): readonly string[] => (vscode.workspace.isTrusted ? workspaceFolders() : []);
+
 /** Workspace folders, and those the user added. */
 export function sourceFolders(): readonly string[] {
   const added = vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('source.folders', []);
-  return [...(vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file' || uri.scheme === 'vscode-remote').map(({ uri }) => uri.fsPath), ...added];
+  return [...workspaceFolders(), ...added];
 }
 
 /** Open Python documents hide the disk. */

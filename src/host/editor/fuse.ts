@@ -1,9 +1,12 @@
 import * as vscode from 'vscode';
-import type { FuseAnswer, FuseEdit, FuseEntry, FusePlace } from '../../protocol/fuse';
+import type { FuseAnswer, FuseEdit, FuseEntry, FuseParams, FusePlace } from '../../protocol/fuse';
 import { text } from '../../protocol/text';
 import { isCancelled, sentenceOf, translate } from '../sentences';
 import { documentEvidence, type DocumentChain } from './documentEvidence';
-import { sourceFolders } from '../sourceRequest';
+import { addEdits } from './fuseEdits';
+import { planWorkspace } from './fuseWorkspace';
+import { chosenInterpreter } from '../interpreter';
+import { sourceFolders, trustedFolders, workspaceFolders } from '../sourceRequest';
 import type { Evidence, EvidenceStore } from './evidence';
 import { time } from './words';
 
@@ -22,8 +25,9 @@ interface Mark {
 
 /** Asks the engine what can be fused in a document, once per version, and applies it. */
 export class Fuser implements vscode.Disposable {
-  private readonly answers = new Map<string, { readonly version: number; readonly evidence: Evidence; readonly answer: Promise<FuseAnswer | undefined> }>();
+  private readonly answers = new Map<string, { readonly version: number; readonly evidence: Evidence; readonly settings: string; readonly answer: Promise<FuseAnswer | undefined> }>();
   private readonly marks = new Map<string, Mark[]>();
+  private readonly said = new Set<string>();
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
 
@@ -41,18 +45,45 @@ export class Fuser implements vscode.Disposable {
     }
     const key = document.uri.toString();
     const known = this.answers.get(key);
-    if (known?.version === document.version && known.evidence === evidence) {
+    const settings = fuseSettings();
+    const stamp = JSON.stringify(settings);
+    if (known?.version === document.version && known.evidence === evidence && known.settings === stamp) {
       return known.answer;
     }
     const places = documentEvidence(evidence, document.uri).chains.flatMap(({ fusion, startLine, endLine }) => (fusion === null ? [] : [{ fusion, startLine, endLine }]));
-    const answer = places.length === 0 ? Promise.resolve(undefined) : evidence.profile.call('fuse', { file: document.uri.fsPath, text: document.getText(), sources: sourceFolders(), places }).catch((error: unknown) => {
+    const answer = places.length === 0 ? Promise.resolve(undefined) : evidence.profile.call('fuse', { file: document.uri.fsPath, text: document.getText(), ...settings, places }).then((found) => this.told(found)).catch((error: unknown) => {
       if (!isCancelled(error)) {
         vscode.window.setStatusBarMessage(sentenceOf(error), 8000);
       }
       return undefined;
     });
-    this.answers.set(key, { version: document.version, evidence, answer });
+    this.answers.set(key, { version: document.version, evidence, settings: stamp, answer });
     return answer;
+  }
+
+  /** A module that replaces functions of an installed file; undefined where there is none, or no profile is open. */
+  async patchModule(document: vscode.TextDocument, digest: string): Promise<FuseAnswer['patch']> {
+    const answer = await this.evidence.get()?.profile.call('fuse', { file: document.uri.fsPath, text: document.getText(), ...fuseSettings(), patchDigest: digest });
+    return answer?.patch;
+  }
+
+  /** Everything that the profile shows in the workspace as one edit, which one undo takes back. */
+  async applyWorkspace(): Promise<void> {
+    const evidence = this.evidence.get() ?? await this.evidence.compute();
+    if (evidence === undefined) {
+      void vscode.window.showInformationMessage(vscode.l10n.t('FuseLens: open a profile first; only what it shows is fused.'));
+      return;
+    }
+    const { edit, fused, files, summary, documents } = await planWorkspace(evidence, (document) => this.plans(document));
+    if (fused === 0) {
+      void vscode.window.showInformationMessage(summary);
+      return;
+    }
+    documents.forEach(({ document, entries }) => this.remember(document, entries));
+    if (await vscode.workspace.applyEdit(edit, { isRefactoring: true }) && files.length > 0) {
+      this.changed.fire();
+      void vscode.window.showInformationMessage(summary);
+    }
   }
 
   /** Applies one entry through the preview, or all of a file as one edit that one undo takes back. */
@@ -84,6 +115,18 @@ export class Fuser implements vscode.Disposable {
     });
   }
 
+  /** Says once what is wrong with files of the workspace's own fusions. */
+  private told(answer: FuseAnswer): FuseAnswer {
+    for (const { code, args } of answer.problems) {
+      const sentence = text(code, args, translate);
+      if (!this.said.has(sentence)) {
+        this.said.add(sentence);
+        void vscode.window.showWarningMessage(sentence);
+      }
+    }
+    return answer;
+  }
+
   private remember(document: vscode.TextDocument, entries: readonly FuseEntry[]): void {
     const evidence = this.evidence.get();
     const chains = evidence === undefined ? [] : documentEvidence(evidence, document.uri).chains;
@@ -102,28 +145,19 @@ export function overlaps(entry: FuseEntry, place: FusePlace | undefined): boolea
 
 export const placeOf = ({ fusion, startLine, endLine }: Pick<DocumentChain, 'startLine' | 'endLine'> & { readonly fusion: string }): FusePlace => ({ fusion, startLine, endLine });
 
+/** What every question about fusing says beside the file: the device, what may be edited, what is installed. */
+function fuseSettings(): Pick<FuseParams, 'sources' | 'workspace' | 'backend' | 'interpreter' | 'fusionFolders'> {
+  const backend = vscode.workspace.getConfiguration('fuselens').get<string>('fuse.backend', 'auto');
+  const interpreter = chosenInterpreter();
+  return {
+    sources: sourceFolders(), workspace: workspaceFolders(), fusionFolders: trustedFolders(),
+    ...(backend === 'ascend' || backend === 'cuda' || backend === 'torch' ? { backend } : {}), ...(interpreter === undefined ? {} : { interpreter }),
+  };
+}
+
 /** Asks for confirmation, so that the Refactor Preview shows the difference first. */
 function workspaceEdit(document: vscode.TextDocument, edits: readonly FuseEdit[], entries: readonly FuseEntry[]): vscode.WorkspaceEdit {
   const made = new vscode.WorkspaceEdit();
-  const promise = entries.find((entry) => entry.promise !== undefined)?.promise;
-  const metadata: vscode.WorkspaceEditEntryMetadata = {
-    needsConfirmation: true, label: vscode.l10n.t('Put the fused operator here, in a preview'),
-    ...(promise === undefined ? {} : { description: text(`fuse.promise.${promise}`, undefined, translate) }),
-  };
-  const edit = joined(document.getText(), edits);
-  made.replace(document.uri, new vscode.Range(document.positionAt(edit.start), document.positionAt(edit.end)), edit.text, metadata);
+  addEdits(made, document, edits, entries);
   return made;
-}
-
-/** One edit for several: in the preview each could be ticked alone, and an import without its call, or the reverse, is broken code. */
-function joined(content: string, edits: readonly FuseEdit[]): FuseEdit {
-  const sorted = [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
-  const [{ start }] = sorted;
-  let at = start;
-  let made = '';
-  for (const edit of sorted) {
-    made += content.slice(at, edit.start) + edit.text;
-    at = edit.end;
-  }
-  return { start, end: at, text: made };
 }

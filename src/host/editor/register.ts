@@ -8,6 +8,7 @@ import { EvidenceStore } from './evidence';
 import { Fuser, type FuseTarget } from './fuse';
 import { FuseActions } from './fuseActions';
 import { LineHeat } from './lineHeat';
+import { writePatch } from './writePatch';
 import { PathQuestion } from './pathQuestion';
 
 const PYTHON: vscode.DocumentSelector = [{ language: 'python', scheme: 'file' }, { language: 'python', scheme: 'vscode-remote' }];
@@ -22,6 +23,14 @@ export function registerEditor(store: ProfileStore, tabs: ViewTabs, extensionUri
     vscode.languages.registerHoverProvider(PYTHON, new ChainHovers(evidence)),
     vscode.languages.registerCodeActionsProvider(PYTHON, new FuseActions(fuser), { providedCodeActionKinds: FuseActions.kinds }),
     vscode.commands.registerCommand('fuselens.fuse', (target: FuseTarget | undefined) => fuser.apply(target)),
+    vscode.commands.registerCommand('fuselens.fuseWorkspace', () => fuser.applyWorkspace()),
+    vscode.commands.registerCommand('fuselens.writePatchModule', (target: unknown) => writePatch(fuser, target)),
+    vscode.commands.registerCommand('fuselens.copySwitch', async (setting: unknown) => {
+      if (typeof setting === 'string') {
+        await vscode.env.clipboard.writeText(setting);
+        vscode.window.setStatusBarMessage(vscode.l10n.t('FuseLens: copied {0}', setting), 5000);
+      }
+    }),
     vscode.commands.registerCommand('fuselens.showChainInTimeline', (target: ChainTarget | undefined) => {
       const known = evidence.get();
       if (known !== undefined && target !== undefined) {

@@ -44,12 +44,12 @@ fl_state() {
   elif [ ! -r pid ]; then echo "phase=starting"
   elif fl_alive; then
     echo "phase=running"; echo "pid=$fl_p"
-    [ -r queue ] && sed -n 's/^/queue./p' queue
   else
     # It may have ended between the two looks.
     fl_x=$(fl_number exit)
     if [ -n "$fl_x" ]; then echo "phase=exited"; echo "exit=$fl_x"; else echo "phase=lost"; fi
   fi
+  [ -r queue ] && sed -n 's/^/queue./p' queue
   [ -e stopped ] && echo "stopped=1"
   [ -r log ] && echo "bytes=$(($(wc -c < log)))"
   fl_b=$(fl_number began); fl_n=$(fl_number ended)

@@ -5,7 +5,8 @@ import type { Shell } from './shell';
 export interface PushPlan {
   readonly from: string;
   readonly to: string;
-  readonly files: readonly { readonly path: string; readonly bytes: number; readonly why: 'new' | 'changed' }[];
+  /** `newerThere`: the host's file is younger, so somebody may have edited it there. */
+  readonly files: readonly { readonly path: string; readonly bytes: number; readonly why: 'new' | 'changed'; readonly newerThere?: boolean }[];
   /** Files that are the same there already. */
   readonly unchanged: number;
   readonly bytes: number;

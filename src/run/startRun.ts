@@ -6,7 +6,7 @@ import type { Hosts } from './hosts';
 import { commandScript, containerKind, type JobPlace } from './jobScript';
 import { plainArgv, portOf, torchrunArgv, type Rendezvous } from './launchers';
 import { provenanceOf } from './provenance';
-import { RAY_JOB_FILE, rayCommand, rayJobFile, rayStop } from './ray';
+import { RAY_DRIVER, RAY_JOB_FILE, rayCommand, rayJobFile, rayJson } from './ray';
 import { isConnectionLoss, RemoteShell } from './remoteShell';
 import type { Run, RunRecord, StartOptions } from './run';
 import { runHandle } from './runHandle';
@@ -139,8 +139,10 @@ function folderScript(host: string | undefined, facts: HostFacts, folder: string
       return sbatchScript(content, sbatchOptions(settings, record.name, folder), settings.setup ?? [], array === undefined ? undefined : arrayTasks(array));
     }
     case 'ray':
-      scripts['command.sh'] = rayCommand(settings, id, folder);
-      scripts['stop.sh'] = rayStop(settings, id);
+      scripts['command.sh'] = rayCommand(settings, folder, 'run');
+      scripts['stop.sh'] = rayCommand(settings, folder, 'stop');
+      scripts['ray.json'] = rayJson(settings, id);
+      scripts['ray_driver.py'] = RAY_DRIVER;
       scripts[`ray/${RAY_JOB_FILE}`] = rayJobFile(commandScript(changed, base, settings.procs === undefined ? plainArgv(changed) : torchrunArgv(changed, plainArgv(changed)), hostWorkdir, '/tmp'));
       return detachScript(content, login);
   }

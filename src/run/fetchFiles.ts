@@ -1,0 +1,189 @@
+import { mkdir, rename, rm, stat, truncate, utimes } from 'node:fs/promises';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { once } from 'node:events';
+import * as path from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { runFailure, explainRunFailure, RunFailure } from './failure';
+import type { FetchOptions, FetchResult } from './fetch';
+import { requireHostFiles, type HostFile } from './hostFiles';
+import { selectProfileFiles } from './profileFiles';
+import { quoteWord } from './posix';
+import { canRsync, runRsync } from './rsync';
+
+/** What a fetch would take and leave. Rejects with `RunFailure` when there is no such folder. */
+export async function listProfileFiles({ shell, from, what, signal }: Pick<FetchOptions, 'shell' | 'from' | 'what' | 'signal'>): Promise<ReturnType<typeof selectProfileFiles>> {
+  return selectProfileFiles(await requireHostFiles(shell, from, signal), what);
+}
+
+/**
+ * Brings profile files here, compressed. What is here already, whole, is kept; what was cut off is gone on with. A file stands
+ * under its name only when it is whole. Rejects with `RunFailure`.
+ */
+export async function fetchFiles(options: FetchOptions): Promise<FetchResult> {
+  const { shell, tools = {}, from, to, signal, onProgress } = options;
+  const { wanted, leftThere } = await listProfileFiles(options);
+  if (wanted.length === 0) {
+    throw runFailure('error.run-nothing-to-fetch', { folder: from });
+  }
+  const missing: HostFile[] = [];
+  for (const file of wanted) {
+    const here = await stat(path.join(to, safePath(file.path))).catch(() => undefined);
+    if (here === undefined || here.size !== file.bytes || Math.abs(Math.floor(here.mtimeMs / 1000) - file.modified) > 1) {
+      missing.push(file);
+    }
+  }
+  const totalBytes = missing.reduce((sum, { bytes }) => sum + bytes, 0);
+  const report = (bytes: number, file: string): void => onProgress?.({ bytes: Math.min(bytes, totalBytes), totalBytes, file });
+  const result = { files: missing.map(({ path: name, bytes }) => ({ path: name, bytes })), kept: wanted.length - missing.length, leftThere: leftThere.map(({ path: name, bytes }) => ({ path: name, bytes })) };
+  if (missing.length === 0) {
+    return { ...result, receivedBytes: 0, method: 'stream' };
+  }
+  await mkdir(to, { recursive: true });
+  if (await canRsync(shell, tools)) {
+    const receivedBytes = await runRsync(shell, { tools, direction: 'fetch', local: to, remote: from, files: missing.map((file) => file.path), onBytes: (bytes) => report(bytes, ''), ...(signal === undefined ? {} : { signal }) });
+    report(totalBytes, '');
+    return { ...result, receivedBytes, method: 'rsync' };
+  }
+  return { ...result, receivedBytes: await stream(options, missing, report), method: 'stream' };
+}
+
+/** A path of the host that must stay below the folder it is fetched into. */
+function safePath(name: string): string {
+  const safe = name.split('/').map((part) => (part === '..' ? '_' : part)).join('/');
+  return process.platform === 'win32' ? safe.replace(/[<>:"\\|?*]/g, '_') : safe;
+}
+
+/** The part so far; size and time in its name, so that a part of another version is never gone on with. */
+function partOf(to: string, { path: name, bytes, modified }: HostFile): string {
+  const file = path.join(to, safePath(name));
+  return path.join(path.dirname(file), `.${path.basename(file)}.${bytes}-${modified}.fuselens-part`);
+}
+
+/** Sends exactly the bytes that were announced, then one line: whether the file is still the one that was listed. */
+function sendScript(from: string): string {
+  return String.raw`cd -- ${quoteWord(from)} || exit 97
+fl_stat() { stat -c '%s %Y' -- "$1" 2>/dev/null || stat -f '%z %m' -- "$1" 2>/dev/null; }
+{ while IFS= read -r line; do
+  n=${'$'}{line%% *}; rest=${'$'}{line#* }; off=${'$'}{rest%% *}; rest=${'$'}{rest#* }; want=${'$'}{rest%% *}; f=$(printf %s "${'$'}{rest#* }" | base64 -d; printf x); f=${'$'}{f%x}
+  { tail -c +$((off + 1)) -- "$f"; [ "$n" -gt 0 ] && head -c "$n" /dev/zero; } 2>/dev/null | head -c "$n"
+  if [ "$(fl_stat "$f")" = "$(printf %s "$want" | tr _ ' ')" ]; then printf 'ok\n'; else printf 'no\n'; fi
+done; } | gzip -1 -c`;
+}
+
+async function stream({ shell, from, to, signal }: FetchOptions, files: readonly HostFile[], report: (bytes: number, file: string) => void): Promise<number> {
+  const offsets: number[] = [];
+  for (const file of files) {
+    const size = (await stat(partOf(to, file)).catch(() => undefined))?.size ?? 0;
+    offsets.push(Math.min(size, file.bytes));
+  }
+  const request = files.map(({ path: name, bytes, modified }, i) => `${bytes - offsets[i]} ${offsets[i]} ${bytes}_${modified} ${Buffer.from(`./${name}`).toString('base64')}\n`).join('');
+  const gunzip = createGunzip();
+  let received = 0;
+  const receiving = receive(gunzip, to, files, offsets, report);
+  // Told by the shell's own result, too; nobody may be waiting for it yet.
+  receiving.catch(() => undefined);
+  const { exit, stderr } = await shell.run(sendScript(from), {
+    input: request, ...(signal === undefined ? {} : { signal }),
+    onStdout: async (chunk) => {
+      received += chunk.length;
+      if (!gunzip.write(chunk) && !gunzip.destroyed) {
+        await Promise.race([once(gunzip, 'drain'), receiving]);
+      }
+    },
+  }).catch(async (error: unknown) => {
+    // What has come is worth keeping: the next fetch goes on from there.
+    gunzip.end();
+    await receiving.catch(() => undefined);
+    throw error;
+  });
+  gunzip.end();
+  if (exit !== 0) {
+    await receiving.catch(() => undefined);
+    throw new RunFailure(explainRunFailure(stderr, exit, { transport: false, ...(shell.host === undefined ? {} : { host: shell.host }) }));
+  }
+  await receiving;
+  return received;
+}
+
+/** Splits the stream into files: for each its bytes, then `ok` or `no`. */
+async function receive(source: AsyncIterable<Buffer>, to: string, files: readonly HostFile[], offsets: readonly number[], report: (bytes: number, file: string) => void): Promise<void> {
+  let at = 0;
+  let left = -1;
+  let answer = '';
+  let out: WriteStream | undefined;
+  let done = offsets.reduce((sum, offset) => sum + offset, 0);
+  const begin = async (): Promise<void> => {
+    left = files[at].bytes - offsets[at];
+    answer = '';
+    const part = partOf(to, files[at]);
+    await mkdir(path.dirname(part), { recursive: true });
+    if (offsets[at] > 0) {
+      await truncate(part, offsets[at]);
+    }
+    out = createWriteStream(part, { flags: offsets[at] > 0 ? 'r+' : 'w', start: offsets[at] });
+    out.on('error', () => undefined);
+  };
+  const finish = async (): Promise<void> => {
+    const file = files[at];
+    await closed(out);
+    out = undefined;
+    const part = partOf(to, file);
+    if (answer !== 'ok\n') {
+      await rm(part, { force: true });
+      throw runFailure('error.run-fetch-changed', { file: file.path });
+    }
+    const target = path.join(to, safePath(file.path));
+    await rename(part, target);
+    await utimes(target, file.modified, file.modified);
+    at++;
+    left = -1;
+  };
+  try {
+    for await (const chunk of source) {
+      for (let i = 0; i < chunk.length;) {
+        if (left < 0) {
+          await begin();
+        }
+        if (left > 0) {
+          const piece = chunk.subarray(i, i + left);
+          if (out !== undefined && !out.write(piece)) {
+            await Promise.race([once(out, 'drain'), once(out, 'close')]);
+          }
+          if (out !== undefined && out.errored !== null) {
+            throw runFailure('error.run-disk-full-here', {}, String(out.errored));
+          }
+          i += piece.length;
+          left -= piece.length;
+          done += piece.length;
+          report(done, files[at].path);
+        } else {
+          answer += String.fromCharCode(chunk[i++]);
+          if (answer.length === 3) {
+            await finish();
+          }
+        }
+      }
+    }
+  } catch (error) {
+    await closed(out);
+    // A stream that was cut in the middle of a compressed block: what came before it is written.
+    if (!isCut(error)) {
+      throw error;
+    }
+  }
+  await closed(out);
+  if (at < files.length) {
+    throw runFailure('error.run-connection-closed', { host: '' });
+  }
+}
+
+function isCut(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR';
+}
+
+async function closed(out: WriteStream | undefined): Promise<void> {
+  if (out !== undefined && !out.closed) {
+    out.end();
+    await once(out, 'close').catch(() => undefined);
+  }
+}

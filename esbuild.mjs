@@ -27,7 +27,8 @@ const node = {
   format: 'cjs',
   target: 'node20',
   // Its ESM entry needs import.meta.url, which a CommonJS bundle does not have.
-  alias: { 'web-tree-sitter': './node_modules/web-tree-sitter/web-tree-sitter.cjs' },
+  // The main file of jsonc-parser is UMD, whose require() no bundler can follow.
+  alias: { 'web-tree-sitter': './node_modules/web-tree-sitter/web-tree-sitter.cjs', 'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js' },
   // Loaded only where the host has it.
   external: ['vscode', 'node:sqlite'],
 };
@@ -37,7 +38,7 @@ const entries = [
   { out: 'dist/extension.js', source: 'src/extension.ts', options: node },
   { out: 'dist/worker.js', source: 'src/node/workerMain.ts', options: node },
   { out: 'dist/cli.js', source: 'src/cli/main.ts', options: { ...node, banner: { js: '#!/usr/bin/env node' } } },
-  ...['overview', 'timeline', 'fingerprints'].map(name => ({ out: `dist/webview/${name}.js`, source: `webview/${name}/main.ts`, options: browser })),
+  ...['overview', 'timeline', 'fingerprints', 'compare'].map(name => ({ out: `dist/webview/${name}.js`, source: `webview/${name}/main.ts`, options: browser })),
 ];
 
 /** Files that the bundles open at run time. */

@@ -10,6 +10,7 @@ import { asReason, Cancelled, ProblemList, UnreadableInput, type Problem } from 
 import { findAscendFolders } from './readers/ascendFolders';
 import { findKinetoFile } from './readers/kinetoDetect';
 import { findSqliteFile } from './readers/sqliteDetect';
+import { findStoredColumns } from './readers/storedColumns';
 import type { FormatId, RankSource } from './readers/reader';
 
 export interface DetectedProfile {
@@ -49,12 +50,32 @@ export async function detectProfile(port: FilePort, path: string, options: Detec
     throw new UnreadableInput({ code: 'error.not-found', args: { file: path } });
   }
   const problems = new ProblemList();
-  const found = stat.kind === 'file' ? await detectFile(port, path, path, problems, options) : await detectFolder(port, path, problems, options);
+  const telling = tellingPort(port, problems);
+  const found = stat.kind === 'file' ? await detectFile(telling, path, path, problems, options) : await detectFolder(telling, path, problems, options);
   if (found.sources.length === 0 && !problems.toArray().some((problem) => problem.severity === 'error')) {
+    const refused = problems.toArray().find(({ kind }) => kind === 'folder-unreadable');
+    if (refused?.args !== undefined) {
+      throw new UnreadableInput({ code: 'error.folder-unreadable', args: refused.args });
+    }
     throw new UnreadableInput({ code: stat.kind === 'file' ? 'error.not-a-profile' : 'error.no-profile-in-folder', args: { file: path } });
   }
   const sources = uniqueRanks(found.sources, problems).map((source) => ({ ...source, label: visibleText(source.label), group: visibleText(source.group) }));
   return { path, format: formatOf(sources), backend: backendOf(sources), sources, problems: problems.toArray(), alternative: found.alternative };
+}
+
+/** Folders that may not be listed are told once each, whoever asks for them: ranks may lie in there. */
+function tellingPort(port: FilePort, problems: ProblemList): FilePort {
+  const told = new Set<string>();
+  return {
+    ...port,
+    list: (folder, onRefused) => port.list(folder, (reason) => {
+      if (!told.has(folder)) {
+        told.add(folder);
+        problems.add('folder-unreadable', folder, { args: { folder, reason } });
+      }
+      onRefused?.(reason);
+    }),
+  };
 }
 
 async function detectFile(port: FilePort, root: string, path: string, problems: ProblemList, options: DetectOptions): Promise<Finding> {
@@ -70,6 +91,10 @@ async function detectFile(port: FilePort, root: string, path: string, problems: 
 }
 
 async function detectFolder(port: FilePort, root: string, problems: ProblemList, options: DetectOptions): Promise<Finding> {
+  const stored = await findStoredColumns(port, root, problems);
+  if (stored !== undefined) {
+    return { sources: stored };
+  }
   const ascend = await findAscendFolders(port, root, { problems, ...options });
   const claimed = new Set(ascend.sources.flatMap((source) => [source.path, ...source.files]));
   const sources = [...ascend.sources];

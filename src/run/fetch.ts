@@ -8,6 +8,8 @@ export interface FetchFile {
   readonly bytes: number;
 }
 
+export type FetchKind = 'analysis' | 'trace' | 'columns';
+
 export interface FetchOptions {
   readonly shell: Shell;
   readonly tools?: RunTools;
@@ -15,8 +17,8 @@ export interface FetchOptions {
   readonly from: string;
   /** Local folder; made when absent. Nothing in it is deleted. */
   readonly to: string;
-  /** `analysis`: what analysis needs (tables, metadata, compressed traces when there are no tables); `trace`: everything a profiler wrote. */
-  readonly what: 'analysis' | 'trace';
+  /** `analysis`: what analysis needs (tables, metadata, compressed traces when there are no tables); `trace`: everything a profiler wrote; `columns`: all there is. */
+  readonly what: FetchKind;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: SyncProgress) => void;
 }

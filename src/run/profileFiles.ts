@@ -1,3 +1,4 @@
+import type { FetchKind } from './fetch';
 import type { HostFile } from './hostFiles';
 
 /** Checkpoints and the like: never part of a profile, however large. */
@@ -15,7 +16,10 @@ const NSYS = /\.nsys-rep$/i;
  * raw data, `trace_view.json` beside `kernel_details.csv`, a database beside tables, `.nsys-rep` beside its export. A Kineto trace is
  * all there is, and comes.
  */
-export function selectProfileFiles(files: readonly HostFile[], what: 'analysis' | 'trace'): { readonly wanted: readonly HostFile[]; readonly leftThere: readonly HostFile[] } {
+export function selectProfileFiles(files: readonly HostFile[], what: FetchKind): { readonly wanted: readonly HostFile[]; readonly leftThere: readonly HostFile[] } {
+  if (what === 'columns') {
+    return { wanted: files, leftThere: [] };
+  }
   const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
   const withTables = new Set(files.filter(({ path }) => TABLE.test(path)).map(({ path }) => folderOf(path)));
   const exported = new Set(files.filter(({ path }) => /\.sqlite$/i.test(path)).map(({ path }) => path.replace(/\.sqlite$/i, '')));

@@ -25,13 +25,13 @@ export async function planPush({ shell, from, to, ignore = [], signal }: PushOpt
   const folder = absoluteThere((await hostFacts(shell, signal)).home, to);
   const { files, ignored, overLimit } = await localFiles(from, ignore, signal);
   const there = new Map((await listHostFiles(shell, folder, signal) ?? []).map((file) => [file.path, file] as const));
-  const sent = files.flatMap(({ path: name, bytes, modified }) => {
+  const sent = files.flatMap(({ path: name, bytes, modified }): PushPlan['files'] => {
     const other = there.get(name);
     if (other === undefined) {
       return [{ path: name, bytes, why: 'new' as const }];
     }
     const same = other.bytes === bytes && Math.abs(other.modified - modified) <= 1;
-    return same ? [] : [{ path: name, bytes, why: 'changed' as const, ...(other.modified > modified + 1 ? { newerThere: true } : {}) }];
+    return same ? [] : [{ path: name, bytes, why: 'changed' as const, ...(other.modified - modified > 1 ? { newerThere: true } : {}) }];
   });
   return { from, to: folder, files: sent, unchanged: files.length - sent.length, bytes: sent.reduce((sum, { bytes }) => sum + bytes, 0), ignored, overLimit };
 }

@@ -13,11 +13,15 @@ import type { RankSource } from './readers/reader';
 import { fingerprintData } from './attribution/fingerprintData';
 import { locatedDetail } from './attribution/locatedDetail';
 import { Explainer, type ExplainRequest, type Explained, type SourceMemory } from './explainer';
+import { compareDigests } from './compare/compareDigests';
+import { compareWindow } from './compare/compareWindow';
+import { rankDigest } from './compare/rankDigest';
 import { detectProfile, type DetectedProfile } from './detect';
 import { analyzeReport, type ReportPart } from './analysis/analyzeReport';
 import { overview } from './analysis/overview';
 import { rankReport } from './analysis/rankReport';
 import { isKernel } from './analysis/selection';
+import { shapesAt } from './verify/chainShapes';
 import { assignFamilies, type FamilyRule } from './analysis/families';
 import { timelineMethods, type TimelineMethod } from './timeline/methods';
 
@@ -68,6 +72,8 @@ export class EngineSession {
   private readonly summaries = new Map<string, RankSummary>();
   private readonly handlers: Handlers;
   private readonly explainer: Explainer | undefined;
+  /** The profile with stacks that was last asked for. */
+  private other: { readonly path: string; readonly session: EngineSession; readonly opened: Promise<ProfileSummary> } | undefined;
 
   constructor(private readonly environment: EngineEnvironment) {
     this.pool = new RankPool(environment.memoryBudgetBytes ?? DEFAULT_BUDGET);
@@ -95,6 +101,11 @@ export class EngineSession {
         }
         return this.explainer.fuse(params, this.detected?.backend, options.signal);
       },
+      chainShapes: async (params, options) => {
+        const { loaded, explanation } = await this.explain(params.rank, params, options);
+        return shapesAt(loaded.data, explanation, params);
+      },
+      ...this.compareMethods(),
       ...this.timelineHandlers(),
     };
   }
@@ -108,12 +119,30 @@ export class EngineSession {
   }
 
   /** Chains of a rank and, with sources, the lines they come from. */
-  async explain(id: string, request: ExplainRequest, options: SessionCallOptions = {}): Promise<Explained & { readonly loaded: LoadedRank }> {
+  async explain(id: string, request: ExplainRequest & { readonly stacks?: string }, options: SessionCallOptions = {}): Promise<Explained & { readonly loaded: LoadedRank }> {
     if (this.explainer === undefined) {
       throw new UnreadableInput({ code: 'error.no-python-parser' });
     }
     const loaded = await this.rank(id, options);
-    return { loaded, ...(await this.explainer.explain(loaded.data, request, options.signal)) };
+    const stacks = request.stacks === undefined ? undefined : await this.rankWithStacks(request.stacks, loaded, options);
+    return { loaded, ...(await this.explainer.explain(loaded.data, request, options.signal, stacks)) };
+  }
+
+  /** The rank of a second profile that stands for `loaded`: the same rank, else its only one. */
+  private async rankWithStacks(path: string, loaded: LoadedRank, options: SessionCallOptions): Promise<RankData> {
+    if (this.other?.path !== path) {
+      const session = new EngineSession(this.environment);
+      this.other = { path, session, opened: session.open(path, undefined, options) };
+    }
+    const { session, opened } = this.other;
+    const { ranks } = await opened;
+    const wanted = loaded.data.rank ?? loaded.source.rank;
+    const readable = ranks.filter((rank) => rank.readable);
+    const rank = readable.find((one) => one.rank === wanted) ?? (readable.length === 1 ? readable[0] : undefined);
+    if (rank === undefined) {
+      throw new UnreadableInput({ code: 'error.no-such-rank-in', args: { rank: wanted ?? loaded.source.label, file: path } });
+    }
+    return (await session.rank(rank.id, options)).data;
   }
 
   private async open(path: string, openOptions: OpenOptions | undefined, options: SessionCallOptions): Promise<ProfileSummary> {
@@ -205,7 +234,8 @@ export class EngineSession {
         problems.addAll(rankProblems);
         const report = rankReport(data, { label: source.label, ...step });
         const explained = await this.explainer?.explain(data, { ...step, ...(params.sources === undefined ? {} : { sources: params.sources }) }, options.signal);
-        const fingerprints = explained === undefined ? {} : { fingerprints: fingerprintData(data, explained.explanation, explained.index).fingerprints };
+        const told = explained === undefined ? undefined : fingerprintData(data, explained.explanation, explained.index);
+        const fingerprints = told === undefined ? {} : { fingerprints: told.fingerprints, sources: told.attribution.holes };
         parts.push({ summary: this.summaryOf(source), baseNs: data.baseNs, report, ...fingerprints });
       } catch (error) {
         if (!(error instanceof UnreadableInput) || wanted.length === 1) {
@@ -219,6 +249,26 @@ export class EngineSession {
       }
     }
     return analyzeReport({ summary: this.profileSummary(detected), parts, problems: problems.toArray() });
+  }
+
+  private compareMethods(): Pick<Handlers, 'compareDigest' | 'compareDigests' | 'compareWindow'> {
+    return {
+      compareDigest: async ({ rank, ...request }, options) => {
+        const wasLoaded = this.pool.has(rank);
+        const { source, data } = await this.rank(rank, options);
+        const located = (request.sources ?? []).length === 0 ? undefined : await this.explainer?.explain(data, request, options.signal);
+        const digest = rankDigest(data, source, located?.explanation ?? (await this.explainer?.chains(data)));
+        if (!wasLoaded) {
+          this.pool.delete(rank);
+        }
+        return digest;
+      },
+      compareDigests: (params) => Promise.resolve(compareDigests(params.base, params.candidate, params.options)),
+      compareWindow: async (params, options) => {
+        const { data } = await this.rank(params.rank, options);
+        return compareWindow(data, params, await this.explainer?.chains(data));
+      },
+    };
   }
 
   private timelineHandlers(): Pick<Handlers, TimelineMethod> {

@@ -3,6 +3,7 @@
  * is a pure function of the digests of both sides, so that a side may be one profile or several runs of the same settings.
  * Times in microseconds unless a name says otherwise; unknown is null.
  */
+import type { FingerprintMethods } from './fingerprints';
 import type { KernelFigures, LaneFigures } from './report';
 
 /** One window that is compared: a step of a rank, or its whole recording where no step was marked. */
@@ -29,6 +30,8 @@ export interface DigestRow {
   readonly fusion?: string;
   /** Tokens of kernels that do the chain at once. */
   readonly fused?: readonly string[];
+  /** Ids of the chain's spellings, as the other views know them. */
+  readonly chains?: readonly string[];
   /** Kernels of one occurrence of the chain. */
   readonly chainLength?: number;
   /** Mean distance between neighbouring occurrences. */
@@ -223,6 +226,8 @@ export interface CompareReport {
   readonly crossVendor: boolean;
   /** `token`: differences of rows are per thousand tokens. */
   readonly per: 'step' | 'token';
+  /** Time of a step times this is the time of a unit of work. */
+  readonly factors: { readonly base: number; readonly candidate: number };
   readonly ranks: readonly ComparedRank[];
   readonly figures: readonly CompareFigure[];
   readonly lanes: readonly CompareFigure[];
@@ -256,6 +261,8 @@ export interface WindowKernel {
   readonly type: string;
   readonly family: string;
   readonly lane: 'compute' | 'side' | 'communication' | 'copy';
+  /** Token of the operator table, '' where it is none we know. */
+  readonly operator: string;
   /** Part of what the window was chosen for. */
   readonly focus: boolean;
 }
@@ -297,7 +304,7 @@ export interface CompareWindowParams {
 
 export interface CompareMethods {
   /** Boils one rank down. The rank is dropped again where it was not loaded before. Sources give the lines. */
-  compareDigest: { readonly params: { readonly rank: string; readonly sources?: readonly string[] }; readonly result: RankDigest };
+  compareDigest: { readonly params: Omit<FingerprintMethods['fingerprints']['params'], 'step'>; readonly result: RankDigest };
   /** Pure: needs no open profile's ranks. */
   compareDigests: { readonly params: { readonly base: CompareSide; readonly candidate: CompareSide; readonly options?: CompareOptions }; readonly result: CompareReport };
   /** The window of one side of a pair. */

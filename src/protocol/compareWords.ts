@@ -35,7 +35,7 @@ export function rowName(row: Pick<CompareRow, 'fusion' | 'label' | 'phase' | 'ke
   switch (id) {
     case 'families': return row.key === '…' ? row.label : say(`family.${row.key}`);
     case 'phases': return say(`phase.${row.key}`);
-    case 'chains': return `${row.fusion === undefined ? row.label : say(`fusion.${row.fusion}`)}${row.phase === undefined ? '' : ` · ${say(`phase.${row.phase}`)}`}`;
+    case 'chains': return `${row.fusion === undefined ? row.label : say(`fusion.${row.fusion}`)}${row.phase === undefined || row.phase === 'unknown' ? '' : ` · ${say(`phase.${row.phase}`)}`}`;
     default: return row.label;
   }
 }

@@ -7,7 +7,9 @@ import type { AnalyzeReport, RankReport } from './report';
 import type { TimelineMethods } from './timeline';
 import type { FingerprintMethods } from './fingerprints';
 import type { FuseMethods } from './fuse';
+import type { VerifyMethods } from './verify';
 import type { OverviewData } from './overview';
+import type { CompareMethods } from './compare';
 
 export interface Problem {
   readonly kind: string;
@@ -67,7 +69,7 @@ export interface OpenOptions {
 }
 
 /** Method name → params and result. */
-export interface EngineMethods extends TimelineMethods, FingerprintMethods, FuseMethods {
+export interface EngineMethods extends TimelineMethods, FingerprintMethods, FuseMethods, VerifyMethods, CompareMethods {
   open: { readonly params: { readonly path: string; readonly options?: OpenOptions }; readonly result: ProfileSummary };
   /** Loads one rank (from the cache when it can) and returns its summary. */
   load: { readonly params: { readonly rank: string }; readonly result: RankSummary };

@@ -9,7 +9,8 @@ import { text } from './text';
 export type Cell = string | number | null;
 
 /** How a column's cells are meant; the view picks the unit that suits the column. */
-export type CellKind = 'text' | 'count' | 'us' | 'share';
+/** `usSigned` and `change` are differences: their sign is always written. */
+export type CellKind = 'text' | 'count' | 'us' | 'share' | 'usSigned' | 'change';
 
 export interface FigureColumn {
   /** Name in CSV: stable, English, with the unit. */
@@ -21,7 +22,7 @@ export interface FigureColumn {
   readonly figure?: string;
 }
 
-export type TableId = 'figures' | 'decomposition' | 'families' | 'kernels' | 'streams' | 'steps' | 'profiler-step-trace' | 'fingerprints';
+export type TableId = 'figures' | 'decomposition' | 'families' | 'kernels' | 'streams' | 'steps' | 'profiler-step-trace' | 'fingerprints' | `compare-${string}`;
 
 export interface FigureTable {
   readonly id: TableId;

@@ -26,6 +26,8 @@ export interface Subject {
   readonly profile: ProfileSummary;
   readonly state: ViewState;
   readonly call: Call;
+  /** What the page is told first, where it is no view of one profile. */
+  readonly init?: object;
 }
 
 /** A rank in memory, as its own little profile. */
@@ -64,7 +66,7 @@ export function canRun(): boolean {
   return existsSync(CHROMIUM);
 }
 
-export async function startHarness(subject: Subject, view: ViewKind = 'timeline'): Promise<Harness> {
+export async function startHarness(subject: Subject, view: ViewKind | 'compare' = 'timeline'): Promise<Harness> {
   const [viewFiles, pageFiles] = await Promise.all([bundle(`webview/${view}/main.ts`), bundle('test/webview/page.ts')]);
   let html = '';
   const files: Readonly<Record<string, () => readonly [string, string]>> = {
@@ -122,8 +124,8 @@ async function answer(subject: Subject, request: http.IncomingMessage, response:
 }
 
 /** The same policy as the real page, but for the harness's own script and its requests. */
-function pageHtml({ profile, state }: Subject, theme: ThemeName, language = 'en', bundle: Readonly<Record<string, string>> = {}): string {
-  const init = JSON.stringify({ view: state.view, profile, state, language, bundle }).replaceAll('<', '\\u003c');
+function pageHtml({ profile, state, init: own }: Subject, theme: ThemeName, language = 'en', bundle: Readonly<Record<string, string>> = {}): string {
+  const init = JSON.stringify({ ...(own ?? { view: state.view, profile, state }), language, bundle }).replaceAll('<', '\\u003c');
   return `<!DOCTYPE html><html lang="${language}" style="${themeVariables(theme, ROOT)}"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' data:; font-src 'self'; style-src 'self' 'unsafe-inline'; script-src 'nonce-harness'; connect-src 'self'">
 <link rel="stylesheet" href="/codicon.css" id="vscode-codicon-stylesheet"><link rel="stylesheet" href="/view.css"></head>

@@ -1,10 +1,10 @@
-import { Chart, Filler, LineController, LineElement, LogarithmicScale, PointElement, Tooltip, type ChartConfiguration, type Point } from 'chart.js';
+import { Chart, Filler, Legend, LineController, LineElement, LogarithmicScale, PointElement, Tooltip, type ChartConfiguration, type Point } from 'chart.js';
 import type { OverviewData } from '../../src/protocol/overview';
 import { h } from '../shared/dom';
 import { onThemeChange, themeColour } from '../shared/theme';
 import type { Words } from '../shared/words';
 
-Chart.register(LineController, LineElement, PointElement, LogarithmicScale, Tooltip, Filler);
+Chart.register(LineController, LineElement, PointElement, LogarithmicScale, Tooltip, Filler, Legend);
 
 /** A chart and the way to get rid of it; chart.js keeps global references until told. */
 export interface LiveChart {
@@ -17,12 +17,31 @@ export interface LiveChart {
  * place on a logarithmic axis.
  */
 export function densityChart(density: OverviewData['density'], words: Words): LiveChart {
-  const canvas = h('canvas', { role: 'img', 'aria-label': words.t('view.densityAlt') });
+  return liveChart(words.t('view.densityAlt'), () => configuration([{ density, label: '', colour: 'charts-blue' }], words));
+}
+
+/** One line of an overlay: whose densities, and the theme colour it is drawn in. */
+export interface DensitySeries {
+  readonly density: OverviewData['density'];
+  readonly label: string;
+  readonly colour: string;
+  /** Tells lines apart without colour. */
+  readonly dash?: readonly number[];
+}
+
+/** Several densities over one another, as in the article's figure 1. */
+export function densityOverlay(series: readonly DensitySeries[], alt: string, words: Words): LiveChart {
+  return liveChart(alt, () => configuration(series, words));
+}
+
+/** A chart that draws itself anew when the theme changes. */
+export function liveChart(alt: string, configure: () => ChartConfiguration<'line', Point[]>): LiveChart {
+  const canvas = h('canvas', { role: 'img', 'aria-label': alt });
   const element = h('div', { class: 'chart' }, canvas);
   let chart: Chart | undefined;
   const draw = (): void => {
     chart?.destroy();
-    chart = new Chart(canvas, configuration(density, words));
+    chart = new Chart(canvas, configure());
   };
   // chart.js measures its parent, so it can only start inside the page.
   const first = requestAnimationFrame(draw);
@@ -37,15 +56,12 @@ export function densityChart(density: OverviewData['density'], words: Words): Li
   };
 }
 
-function configuration({ edgesUs, density, counts }: OverviewData['density'], words: Words): ChartConfiguration<'line', Point[]> {
-  const colour = themeColour('charts-blue', 'foreground');
+function configuration(series: readonly DensitySeries[], words: Words): ChartConfiguration<'line', Point[]> {
   const text = themeColour('descriptionForeground');
   const grid = translucent(text);
   const font = { family: themeColour('font-family'), size: 11 };
-  const { points, bins } = outline(edgesUs, density);
-  const filled = density.filter((value) => value > 0);
-  const firstFilled = density.findIndex((value) => value > 0);
-  const lastFilled = density.length - 1 - [...density].reverse().findIndex((value) => value > 0);
+  const lines = series.map(({ density, ...line }) => ({ ...line, ...density, ...outline(density.edgesUs, density.density), drawn: themeColour(line.colour, 'foreground') }));
+  const filled = lines.flatMap(({ density, edgesUs }) => density.flatMap((value, i) => (value > 0 ? [{ value, from: edgesUs[i], to: edgesUs[i + 1] }] : [])));
   const axis = {
     grid: { color: grid, tickLength: 4 }, border: { color: text },
     // A line per decade; the ticks between them would be a picket fence.
@@ -56,7 +72,7 @@ function configuration({ edgesUs, density, counts }: OverviewData['density'], wo
   const title = (label: string): object => ({ display: true, text: label, color: text, font });
   return {
     type: 'line',
-    data: { datasets: [{ data: points, spanGaps: false, borderColor: colour, borderWidth: 1.5, backgroundColor: translucent(colour), fill: 'start', pointRadius: 0, pointHitRadius: 8 }] },
+    data: { datasets: lines.map(({ points, label, drawn, dash = [] }) => ({ data: points, label, spanGaps: false, borderColor: drawn, borderDash: [...dash], borderWidth: 1.5, backgroundColor: translucent(drawn), fill: 'start', pointRadius: 0, pointHitRadius: 8 })) },
     options: {
       animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
       // Room for half of the last label.
@@ -64,23 +80,25 @@ function configuration({ edgesUs, density, counts }: OverviewData['density'], wo
       interaction: { mode: 'nearest', axis: 'x', intersect: false },
       scales: {
         x: {
-          ...axis, type: 'logarithmic', min: powerOfTen(edgesUs[Math.max(0, firstFilled)] ?? 1, Math.floor), max: powerOfTen(edgesUs[lastFilled + 1] ?? 10, Math.ceil), title: title(words.t('view.densityX')),
+          ...axis, type: 'logarithmic', min: powerOfTen(Math.min(...filled.map(({ from }) => from), Infinity), Math.floor, 1), max: powerOfTen(Math.max(...filled.map(({ to }) => to), 0), Math.ceil, 10), title: title(words.t('view.densityX')),
           ticks: { color: text, font, maxRotation: 0, callback: (value) => decadeLabel(Number(value)) },
         },
         y: {
-          ...axis, type: 'logarithmic', min: powerOfTen(Math.min(...filled, 1), Math.floor), title: title(words.t('view.densityY')),
+          ...axis, type: 'logarithmic', min: powerOfTen(Math.min(...filled.map(({ value }) => value), 1), Math.floor, 1), title: title(words.t('view.densityY')),
           ticks: { color: text, font, callback: (value) => superscript(Number(value)) },
         },
       },
       plugins: {
-        legend: { display: false },
+        legend: { display: series.length > 1, labels: { color: text, font, boxWidth: 18, boxHeight: 1 } },
         tooltip: {
           displayColors: false, animation: false,
           callbacks: {
             title: () => '',
-            label: ({ dataIndex }) => {
+            label: ({ dataIndex, datasetIndex }) => {
+              const { bins, edgesUs, counts, label } = lines[datasetIndex];
               const bin = bins[dataIndex];
-              return words.t('view.densityTooltip', { from: words.time(edgesUs[bin]), to: words.time(edgesUs[bin + 1]), count: words.count(counts[bin]) });
+              const what = words.t('view.densityTooltip', { from: words.time(edgesUs[bin]), to: words.time(edgesUs[bin + 1]), count: words.count(counts[bin]) });
+              return label === '' ? what : `${label}: ${what}`;
             },
           },
         },
@@ -101,7 +119,9 @@ function outline(edgesUs: readonly number[], density: readonly number[]): { read
   return { points, bins };
 }
 
-const powerOfTen = (value: number, round: (value: number) => number): number => 10 ** round(Math.log10(value) + (round === Math.floor ? 1e-9 : -1e-9));
+/** `otherwise` where there is nothing to round. */
+const powerOfTen = (value: number, round: (value: number) => number, otherwise: number): number =>
+  value > 0 && Number.isFinite(value) ? 10 ** round(Math.log10(value) + (round === Math.floor ? 1e-9 : -1e-9)) : otherwise;
 
 const isPowerOfTen = (value: number): boolean => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
 

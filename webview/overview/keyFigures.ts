@@ -17,8 +17,10 @@ function figureValue({ kind, value }: Figure, words: Words): string {
     return value;
   }
   switch (kind) {
-    case 'us': return words.time(value);
+    case 'us':
+    case 'usSigned': return words.time(value);
     case 'share': return words.share(value);
+    case 'change': return words.change(value);
     case 'count':
     case 'text': return words.count(value);
   }

@@ -51,4 +51,11 @@ export function textField(label: string, value: string, onInput: (value: string)
   return element;
 }
 
+/** A one-line field for a number or a word, without the look of a search. */
+export function plainField(label: string, value: string, onInput: (value: string) => void): HTMLElement {
+  const element = h('vscode-text-field', { 'aria-label': label, value, size: 14 });
+  element.addEventListener('input', () => onInput((element as HTMLInputElement).value));
+  return element;
+}
+
 export const progressRing = (): HTMLElement => h('vscode-progress-ring', { 'aria-hidden': 'true' });

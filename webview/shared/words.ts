@@ -67,6 +67,16 @@ export class Words {
     return value > 0 && value < 0.0005 ? `< ${this.number(0.1, 1)} %` : `${this.number(value * 100, 1)} %`;
   }
 
+  /** −0.123 → −12.3 %, the sign always written. */
+  change(value: number | null): string {
+    if (value === null) {
+      return UNKNOWN;
+    }
+    const sign = value > 0 ? '+' : value < 0 ? '−' : '';
+    const size = Math.abs(value);
+    return size > 0 && size < 0.0005 ? `< ${sign}${this.number(0.1, 1)} %` : `${sign}${this.share(size)}`;
+  }
+
   /** A time on its own, with the unit that suits it. */
   time(us: number | null): string {
     if (us === null) {

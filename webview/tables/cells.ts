@@ -7,7 +7,7 @@ const IN_MICROSECONDS: ReadonlySet<string> = new Set(['mean_us', 'max_us', 'diff
 /** The unit of each column of times, picked by its largest value; undefined for other columns. */
 export function columnUnits({ columns, rows }: FigureTable): readonly (TimeUnit | undefined)[] {
   return columns.map(({ key, kind }, i) => {
-    if (kind !== 'us') {
+    if (kind !== 'us' && kind !== 'usSigned') {
       return undefined;
     }
     let largest = 0;
@@ -28,11 +28,16 @@ export function cellText(words: Words, { key, kind }: FigureColumn, cell: Cell, 
   }
   switch (kind) {
     case 'us': return words.timeIn(cell, unit ?? timeUnit(cell));
+    case 'usSigned': return signed(cell, words.timeIn(Math.abs(cell), unit ?? timeUnit(Math.abs(cell))));
+    case 'change': return words.change(cell);
     case 'share': return words.share(cell);
     case 'count': return words.count(cell);
     case 'text': return String(cell);
   }
 }
+
+/** The sign before what is written of the absolute value. */
+const signed = (value: number, text: string): string => `${value > 0 ? '+' : value < 0 ? '−' : ''}${text}`;
 
 export function headingText(words: Words, { title }: FigureColumn, unit: TimeUnit | undefined): string {
   const name = words.maybe(title, title);

@@ -74,7 +74,7 @@ function rows(id: DigestTableId, report: CompareReport, translate: Translate, sa
   const several = report.ranks.length > 1;
   const more = all.length - SHOWN[id];
   return {
-    id, title: `${say(`compare.table.${id}`)} · ${say('compare.scope.rank', { samples: report.base.samples })} · ${say(`compare.differences.${report.per}`)}`, notes: more > 0 ? [say('report.moreLikeIt', { count: more })] : [],
+    id, title: `${say(`compare.table.${id}`)} · ${scopeText(report, say)} · ${say(`compare.differences.${report.per}`)}`, notes: more > 0 ? [say('report.moreLikeIt', { count: more })] : [],
     columns: [
       left(say('compare.thing'), true), right(`${say('compare.count')}, ${say('compare.base')}`), right(say('compare.candidate')), right(`${say('compare.total')}, ${say('compare.base')}`), right(say('compare.candidate')),
       right(`${say('compare.difference')}, ${say('compare.scope.oneRank')}`), ...(several ? [right(say('compare.scope.allRanks', { ranks: report.ranks.length }))] : []), right(say('compare.change')), left(say('compare.status')),
@@ -87,5 +87,7 @@ function rows(id: DigestTableId, report: CompareReport, translate: Translate, sa
     })),
   };
 }
+
+const scopeText = ({ base }: CompareReport, say: Say): string => (base.samples > 1 ? say('compare.scope.rank', { samples: base.samples }) : say('compare.scope.single'));
 
 const statusText = ({ status, by }: CompareRow, say: Say): string => (by === null || status === 'unjudged' || status === 'same' ? say(`compare.status.${status}`) : `${say(`compare.status.${status}`)} (${say(`compare.by.${by}`)})`);

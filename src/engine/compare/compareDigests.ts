@@ -30,7 +30,7 @@ export function compareDigests(base: CompareSide, candidate: CompareSide, option
   const rules = { baseFactor, candidateFactor, judged: !blocked };
   const tables = Object.fromEntries(DIGEST_TABLES.map((id): [DigestTableId, readonly CompareRow[]] => [id, crossVendor && id === 'kernels' ? [] : compareRows(id, pairing.pairs, rules)])) as CompareReport['tables'];
   return {
-    schema: 'fuselens-compare/1', base: summary(base, baseFacts), candidate: summary(candidate, candidateFacts), checks, verdict, crossVendor, per, ranks: pairing.pairs.map(comparedRank),
+    schema: 'fuselens-compare/1', base: summary(base, baseFacts), candidate: summary(candidate, candidateFacts), checks, verdict, crossVendor, per, factors: { base: baseFactor, candidate: candidateFactor }, ranks: pairing.pairs.map(comparedRank),
     figures: figuresOf(baseFacts, candidateFacts, verdict.stepTime, [baseFactor, candidateFactor], options), lanes: lanesOf(baseFacts, candidateFacts, [baseFactor, candidateFactor]), tables,
     density: { base: baseFacts.first.density, candidate: candidateFacts.first.density }, memory: { base: baseFacts.first.memory, candidate: candidateFacts.first.memory },
     windows: windowPairs(tables.chains, tables.operators), notes: notesOf(pairing, baseFacts, candidateFacts, crossVendor),

@@ -120,6 +120,7 @@ function before({ deviceEvents }: RankData, rows: Uint32Array, timeNs: number): 
 function cut(data: RankData, selection: Selection, rows: Uint32Array, focus: Uint32Array, anchors: Uint32Array, explanation: Explanation | undefined, wanted: WindowFocus, startNs: number, widthNs: number): CompareWindow {
   const { deviceEvents: events, strings, streams } = data;
   const endNs = startNs + widthNs;
+  const tokenOf = kernelTokens(data);
   const inFocus = new Set(focus);
   const inside = rows.filter((row) => events.startNs[row] < endNs && events.startNs[row] + events.durationNs[row] > startNs);
   const started = inside.filter((row) => events.startNs[row] >= startNs && isKernel(events.kind[row]));
@@ -138,7 +139,7 @@ function cut(data: RankData, selection: Selection, rows: Uint32Array, focus: Uin
     startNs, widthNs, count: started.length, focusCount: own.length, focusNs: own.reduce((sum, row) => sum + events.durationNs[row], 0),
     kernels: [...inside.slice(0, MOST_KERNELS)].map((row): WindowKernel => ({
       event: row, startNs: events.startNs[row] - startNs, durationNs: events.durationNs[row], name: strings.get(events.name[row]), type: strings.get(events.type[row]),
-      family: FAMILIES[events.family[row]] ?? 'other', lane: lane(row), focus: inFocus.has(row),
+      family: FAMILIES[events.family[row]] ?? 'other', operator: events.kind[row] === EventKind.Compute ? tokenOf(row).op : '', lane: lane(row), focus: inFocus.has(row),
     })),
     brackets: brackets(data, own, explanation, wanted, startNs), idle: pieces(idle, startNs), idleNs: lengthOf(idle),
     place: anchors.length === 0 || inside.length === 0 ? null : before(data, anchors, startNs + widthNs * LEAD) / anchors.length,

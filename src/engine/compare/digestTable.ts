@@ -27,9 +27,9 @@ export class DigestTableBuilder {
     return place;
   }
 
-  /** One kernel; NaN durations count and add no time. */
-  add(step: number, row: number, durationNs: number): void {
-    this.counts[step][row]++;
+  /** One kernel; NaN durations add no time. It counts unless it is a later part of something already counted. */
+  add(step: number, row: number, durationNs: number, counts = true): void {
+    this.counts[step][row] += counts ? 1 : 0;
     this.totals[step][row] += Number.isNaN(durationNs) ? 0 : durationNs;
   }
 

@@ -1,6 +1,7 @@
 import { FAMILIES } from '../../protocol/families';
 import type { DigestRow, DigestStep, DigestTable, DigestTableId, RankDigest } from '../../protocol/compare';
 import type { Explanation } from '../attribution/explain';
+import type { Fingerprint } from '../chains/fingerprints';
 import { canonicalOperator, kernelTokens } from '../chains/kernelSequence';
 import { PHASES } from '../chains/phases';
 import { durationDensity } from '../analysis/density';
@@ -80,6 +81,8 @@ function tablesOf(data: RankData, selections: readonly Selection[], weights: Wei
   const { families, phases, chains, operators, kernels, lines } = made;
   const tokenOf = kernelTokens(data);
   const phaseOf = eventPhases(data);
+  // A chain is counted once an occurrence, at its first kernel.
+  const starts = new Set((explanation?.fingerprints ?? []).flatMap(({ fingerprint }) => fingerprint.events.map((events) => events[0])));
   const kernelRows = new Map<number, { readonly kernel: number; readonly operator: number; readonly token: string }>();
   selections.forEach((selection, step) => eachRow(selection, (row) => {
     if (!isKernel(events.kind[row])) {
@@ -113,7 +116,7 @@ function tablesOf(data: RankData, selections: readonly Selection[], weights: Wei
       if (family === 'matmul') {
         weights.add(strings.get(events.shapes[row]));
       }
-      addToChain(chains, explanation, row, step, duration, known.token, phase);
+      addToChain(chains, explanation, starts, row, step, duration, known.token, phase);
     }
     const origin = explanation?.origins[explanation.originOf[row]];
     if (origin !== undefined) {
@@ -125,21 +128,28 @@ function tablesOf(data: RankData, selections: readonly Selection[], weights: Wei
 }
 
 /** Kernels of a chain under its id; fused kernels by token, so that what took a chain's place stands beside it. */
-function addToChain(chains: DigestTableBuilder, explanation: Explanation | undefined, row: number, step: number, duration: number, token: string, phase: string): void {
+function addToChain(chains: DigestTableBuilder, explanation: Explanation | undefined, starts: ReadonlySet<number>, row: number, step: number, duration: number, token: string, phase: string): void {
   if (explanation === undefined) {
     return;
   }
   const chain = explanation.fingerprints[explanation.chainOf[row]]?.fingerprint;
   if (chain !== undefined) {
-    chains.add(step, chains.row(chain.id, () => ({
-      key: chain.id, label: chain.fusion?.title ?? chain.chain, phase: chain.phase, chainLength: chain.kernels.length, periodUs: microseconds(chain.periodNs),
+    // Spellings of one fusion are one row: another compiler's kernels, or one cast more, make another chain of the same thing.
+    const key = chain.fusion === undefined ? chain.id : `${chain.fusion.id} ${chain.phase}`;
+    chains.add(step, chains.row(key, () => ({
+      key, label: chain.fusion?.title ?? chain.chain, phase: chain.phase, chains: idsOf(explanation, chain), chainLength: chain.kernels.length, periodUs: microseconds(chain.periodNs),
       ...(chain.fusion === undefined ? {} : { fusion: chain.fusion.id, family: chain.fusion.family, fused: chain.fusion.fused ?? [] }),
-    })), duration);
+    })), duration, starts.has(row));
   } else if (isFused(token)) {
     const own = fusedPhase(token, phase);
     const key = `fused ${token} ${own}`;
     chains.add(step, chains.row(key, () => ({ key, label: token, type: token, phase: own, chainLength: 1 })), duration);
   }
+}
+
+/** Ids of all spellings of a chain's fusion in its phase; of an unknown chain its own. */
+function idsOf({ fingerprints }: Explanation, chain: Fingerprint): readonly string[] {
+  return chain.fusion === undefined ? [chain.id] : fingerprints.filter(({ fingerprint }) => fingerprint.fusion === chain.fusion && fingerprint.phase === chain.phase).map(({ fingerprint }) => fingerprint.id);
 }
 
 /** Fused forward operators, whose backward has a token of its own: in the backward pass they are recompute. */

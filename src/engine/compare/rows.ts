@@ -23,7 +23,7 @@ export function compareRows(id: DigestTableId, pairs: readonly RankPair[], rules
   const candidateKeys = new Map([...candidates.keys()].map((key) => [keyOf(key), key]));
   const keys = new Set([...bases.keys(), ...candidateKeys.keys()]);
   const rows = [...keys].map((key) => {
-    const row = bases.get(key) ?? candidates.get(candidateKeys.get(key) ?? key);
+    const row = united(bases.get(key), candidates.get(candidateKeys.get(key) ?? key));
     const own = usable.map(({ base, candidate }) => ({ base: base.map((sample) => places.value(sample, key)), candidate: candidate.map((sample) => places.value(sample, candidateKeys.get(key) ?? key)) }));
     return row === undefined ? undefined : compareRow(row, own, rules);
   });
@@ -61,12 +61,16 @@ function metadata(samples: readonly Sample[], id: DigestTableId): ReadonlyMap<st
   const rows = new Map<string, DigestRow>();
   for (const digest of new Set(samples.map((sample) => sample.digest))) {
     for (const row of digest.tables[id].rows) {
-      if (!rows.has(row.key)) {
-        rows.set(row.key, row);
-      }
+      const known = rows.get(row.key);
+      // The spellings of a chain differ from rank to rank and from side to side: all of them are the row.
+      rows.set(row.key, known?.chains === undefined ? known ?? row : { ...known, chains: [...new Set([...known.chains, ...(row.chains ?? [])])] });
     }
   }
   return rows;
+}
+
+function united(base: DigestRow | undefined, candidate: DigestRow | undefined): DigestRow | undefined {
+  return base?.chains === undefined || candidate?.chains === undefined ? base ?? candidate : { ...base, chains: [...new Set([...base.chains, ...candidate.chains])] };
 }
 
 interface RankValues {

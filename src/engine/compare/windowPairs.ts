@@ -28,7 +28,7 @@ function chainPairs(chains: readonly CompareRow[]): readonly WindowPair[] {
   }
   return [...groups].map(([id, rows]): WindowPair => {
     const { fusion, phase, label } = rows[0];
-    const ids = (side: 'base' | 'candidate'): readonly string[] => rows.filter((row) => row[side] !== null).map(({ key }) => key);
+    const ids = (side: 'base' | 'candidate'): readonly string[] => rows.filter((row) => row[side] !== null).flatMap((row) => row.chains ?? []);
     const wanted = new Set(rows.flatMap(({ fused }) => fused ?? []));
     const focus = (side: 'base' | 'candidate'): WindowFocus => (ids(side).length > 0 ? { chains: ids(side), operators: [], phase: phase ?? null } : insteadOf(chains, wanted, side, phase));
     return {
@@ -43,7 +43,9 @@ function insteadOf(chains: readonly CompareRow[], wanted: ReadonlySet<string>, s
   const present = chains.filter((row) => row.type !== undefined && wanted.has(row.type) && row[side] !== null);
   const own = present.filter((row) => row.phase === phase);
   const chosen = own.length > 0 ? own : phase === 'recompute' ? present.filter((row) => row.phase === 'backward') : [];
-  return { chains: [], operators: [...new Set(chosen.map(({ type }) => type ?? ''))], phase: chosen[0]?.phase ?? phase ?? null };
+  const tokens = [...new Set(chosen.map(({ type }) => type ?? ''))];
+  // A plain norm stands in for a special one only where that is missing.
+  return { chains: [], operators: tokens.length > 1 ? tokens.filter((token) => token !== 'fused.rmsNorm') : tokens, phase: chosen[0]?.phase ?? phase ?? null };
 }
 
 /** Repeated chains nobody has a name for, one by one. */
@@ -56,9 +58,9 @@ function unknownPairs(chains: readonly CompareRow[]): readonly WindowPair[] {
 
 /** Wide enough for a few instances and what lies between them, as in the article's figures (4 to 9 ms there). */
 function chainWidth(rows: readonly CompareRow[]): number {
-  const spans = rows.map(({ base, candidate, chainLength = 1 }) => {
+  const spans = rows.map(({ base, candidate }) => {
     const side = base ?? candidate;
-    return side === null || side.meanUs === null ? 0 : side.meanUs * chainLength * 1000;
+    return side === null || side.meanUs === null ? 0 : side.meanUs * 1000;
   });
   const periods = rows.map(({ periodUs }) => (periodUs ?? 0) * 1000);
   return rounded(Math.max(6 * Math.max(...spans), Math.min(1.3 * Math.min(...periods.filter((period) => period > 0), Infinity), 10 * MILLISECOND)));

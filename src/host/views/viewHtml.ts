@@ -6,7 +6,7 @@ import type { ViewKind } from '../../protocol/webview';
  * The page of a view: script and styles from `dist/` only, through `asWebviewUri`, so that it works under Remote-SSH.
  * The codicon sheet must have that id, the toolkit's icons look it up.
  */
-export function viewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, view: ViewKind): string {
+export function viewHtml(webview: vscode.Webview, extensionUri: vscode.Uri, view: ViewKind | 'compare'): string {
   const nonce = randomBytes(16).toString('base64');
   const dist = (...parts: string[]): string => webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', ...parts)).toString();
   const policy = [

@@ -7,7 +7,7 @@ import Mocha from 'mocha';
  * launcher tell our output from the workbench's.
  */
 export function run(): Promise<void> {
-  const mocha = new Mocha({ ui: 'bdd', color: false, timeout: 30000, reporter: 'spec' });
+  const mocha = new Mocha({ ui: 'bdd', color: false, timeout: 30000, reporter: 'spec', ...(process.env.FUSELENS_GREP === undefined ? {} : { grep: process.env.FUSELENS_GREP }) });
   mocha.addFile(path.join(__dirname, 'suite.test.js'));
   return new Promise((resolve, reject) => {
     console.log('##suite-begin');

@@ -33,10 +33,10 @@ export async function pushFirst({ runs, memory }: RunContext, settings: RunSetti
     say(io, vscode.l10n.t('Nothing was sent and nothing was started.'), true);
     return false;
   }
-  await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: vscode.l10n.t('Sending to {0}', placeName(settings.host)) }, (progress) => push(plan, {
+  await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: vscode.l10n.t('Sending to {0}', placeName(settings.host)) }, (progress) => push({
     ...options,
     onProgress: ({ bytes, totalBytes }) => progress.report({ message: vscode.l10n.t('{0} of {1}', formatBytes(bytes), formatBytes(totalBytes)) }),
-  }));
+  }, plan));
   return true;
 }
 
@@ -46,6 +46,7 @@ function list({ files, unchanged, bytes, ignored, overLimit, to }: PushPlan, io:
   if (files.length > MOST_LISTED) {
     say(io, vscode.l10n.t('… and {0} more', files.length - MOST_LISTED));
   }
+  files.filter(({ newerThere }) => newerThere === true).forEach((file) => say(io, vscode.l10n.t('{0} is newer on {1} than here and will be replaced there.', file.path, host), true));
   overLimit.forEach((file) => say(io, vscode.l10n.t('{0} is left out: with {1} it is too large for source code.', file.path, formatBytes(file.bytes)), true));
 }
 

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { RunInfo } from '../api';
 import type { CommandContext } from '../commands/context';
 import { RunsTree } from '../views/runsTree';
 import { stillRunning } from './followRun';
@@ -16,7 +17,7 @@ import { taskDiagnostics } from './taskDiagnostics';
 const LOOK_BACK_AFTER_MS = 3000;
 
 /** Tasks, the Runs tree and their commands. Nothing is connected and no file is read until somebody asks. */
-export function registerRuns(commands: CommandContext, memory: vscode.Memento): { readonly context: RunContext; readonly tree: RunsTree; readonly disposable: vscode.Disposable } {
+export function registerRuns(commands: CommandContext, memory: vscode.Memento): { readonly context: RunContext; readonly infos: () => readonly RunInfo[]; readonly disposable: vscode.Disposable } {
   const runs = new Runs(memory, () => runTools(commands.extensionPath));
   const context: RunContext = { runs, diagnostics: new RunDiagnostics(), commands, memory };
   const tree = new RunsTree(runs);
@@ -28,7 +29,11 @@ export function registerRuns(commands: CommandContext, memory: vscode.Memento): 
     ...Object.entries(RUN_COMMANDS).map(([name, command]) => vscode.commands.registerCommand(`fuselens.${name}`, (argument: unknown) => guardedRun(command, context, argument))),
     lookBack(context),
   );
-  return { context, tree, disposable };
+  const infos = (): readonly RunInfo[] => runs.all().map((entry) => {
+    const { id, host, name, state, progress, followed, profile } = entry;
+    return { id, host, name, phase: state?.phase, exit: state?.exit, stopped: state?.stopped === true, step: progress.step, totalSteps: progress.totalSteps, loss: progress.loss, followed, profile, row: tree.getTreeItem(entry) };
+  });
+  return { context, infos, disposable };
 }
 
 /** Runs that this workspace left running when its window went away. Only where there are any is anybody asked. */

@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
 import { visibleText } from '../../protocol/visibleText';
 import type { LineProgress } from '../../run/progressLine';
-import type { RunRecord, RunState } from '../../run/run';
+import type { QueueState, RunRecord, RunState } from '../../run/run';
+import { sentenceOf } from '../sentences';
 
 /** One run as this window knows it. Plain data: the handle to the run itself is got when something is done with it. */
 export interface RunEntry {
@@ -62,8 +63,11 @@ function queueWords({ queue }: RunState): string {
   }
   const ahead = queue.ahead === undefined ? '' : vscode.l10n.t('{0} before it', queue.ahead);
   const start = queue.startEstimate === undefined ? '' : vscode.l10n.t('start {0}', queue.startEstimate);
-  return [vscode.l10n.t('waiting (job {0})', queue.job), queue.reason ?? '', ahead, start].filter((word) => word !== '').join(', ');
+  return [vscode.l10n.t('waiting (job {0})', queue.job), reasonWords(queue), ahead, start].filter((word) => word !== '').join(', ');
 }
+
+/** A sentence where the system's own word is known. */
+export const reasonWords = ({ reason = '', explanation }: QueueState): string => (explanation === undefined ? reason : sentenceOf(explanation));
 
 function stepWords({ step, totalSteps }: LineProgress): string {
   return step === undefined ? '' : totalSteps === undefined ? vscode.l10n.t('step {0}', step) : vscode.l10n.t('step {0}/{1}', step, totalSteps);

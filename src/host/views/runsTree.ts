@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { isCapture, isLive, keyOf, placeName, stateWord, statusWords, type RunEntry } from '../tasks/runEntry';
+import { isCapture, isLive, keyOf, placeName, reasonWords, stateWord, statusWords, type RunEntry } from '../tasks/runEntry';
 import type { Runs } from '../tasks/runs';
 
 export const RUNS_VIEW = 'fuselens.runs';
@@ -86,7 +86,7 @@ function tooltipOf(entry: RunEntry): vscode.MarkdownString {
   };
   text.appendMarkdown('**').appendText(entry.name).appendMarkdown('**  \n');
   line(vscode.l10n.t('State'), stateWord(entry));
-  line(vscode.l10n.t('Waiting because'), state?.phase === 'queued' ? state.queue?.reason : undefined);
+  line(vscode.l10n.t('Waiting because'), state?.phase === 'queued' && state.queue !== undefined ? reasonWords(state.queue) : undefined);
   line(vscode.l10n.t('Host'), placeName(entry.host));
   line(vscode.l10n.t('Command'), record === undefined ? undefined : [record.settings.launcher === 'command' ? '' : record.settings.launcher, record.settings.command, ...record.settings.args ?? []].join(' ').trim());
   line(vscode.l10n.t('Started'), record?.startedAt === undefined || record.startedAt === '' ? undefined : new Date(record.startedAt).toLocaleString(vscode.env.language));

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import type { ExtensionApi, RunInfo } from '../../src/host/api';
+import { eventually, extensionApi } from './support';
+
+/** Prints like a trainer; waits for a file between steps, so that a test decides how far it comes. */
+const TRAIN = `import os, sys, time
+def main():
+    steps = int(os.environ.get('STEPS', '5'))
+    for step in range(1, steps + 1):
+        print(f'step {step}/{steps} loss {2.5 / step:.3f}', flush=True)
+        time.sleep(0.05)
+    gate = os.environ.get('GATE')
+    while gate and not os.path.exists(gate):
+        time.sleep(0.1)
+    if os.environ.get('FAIL'):
+        raise ValueError(f"no such shape: {sys.argv[1]}")
+main()
+`;
+const RAISE_LINE = 11;
+
+describe('runs', function () {
+  this.timeout(60000);
+  let api: ExtensionApi;
+  let root: vscode.Uri;
+  const file = (...parts: readonly string[]): string => path.join(root.fsPath, ...parts);
+
+  before(async () => {
+    api = await extensionApi();
+    const folder = vscode.workspace.workspaceFolders?.[0];
+    assert.ok(folder !== undefined);
+    root = folder.uri;
+    fs.mkdirSync(file('.vscode'), { recursive: true });
+    fs.writeFileSync(file('train.py'), TRAIN);
+    fs.writeFileSync(file('launch.sh'), '#!/bin/sh\ntorchrun --nproc_per_node 2 train.py --found\n');
+    const base = { type: 'fuselens', launcher: 'command', command: 'python3', problemMatcher: [] };
+    const tasks = [
+      { ...base, label: 'quick', args: ['train.py'], env: { STEPS: '3' } },
+      { ...base, label: 'failing', args: ['train.py', '(3, 4) $HOME "x"'], env: { STEPS: '1', FAIL: '1' } },
+      { ...base, label: 'long', args: ['${workspaceFolder}/train.py'], env: { STEPS: '4', GATE: file('gate') } },
+      { ...base, label: 'wrong', args: ['train.py'], capture: { steps: [5, 3] } },
+    ];
+    fs.writeFileSync(file('.vscode', 'tasks.json'), `// ours\n${JSON.stringify({ version: '2.0.0', tasks }, undefined, 2)}`);
+    await eventually('tasks of the file', async () => vscode.tasks.fetchTasks({ type: 'fuselens' }), (found) => tasks.every(({ label }) => found.some(({ name }) => name === label)));
+  });
+
+  after(async () => {
+    for (const { id, phase } of api.runs()) {
+      if (phase === 'running') {
+        await vscode.commands.executeCommand('fuselens.stopRun', { id });
+      }
+    }
+  });
+
+  async function start(task: string): Promise<vscode.TaskExecution> {
+    const execution = await vscode.commands.executeCommand<vscode.TaskExecution | undefined>('fuselens.runTraining', { task });
+    assert.ok(execution !== undefined, `${task} was not started`);
+    return execution;
+  }
+
+  const newest = (name: string): RunInfo | undefined => api.runs().find((run) => run.name === name);
+  const ended = (execution: vscode.TaskExecution): Promise<unknown> => eventually('the end of the task', () => vscode.tasks.taskExecutions.includes(execution), (running) => !running);
+
+  it('follow a task to its end, with step, loss and exit code in the tree', async () => {
+    await ended(await start('quick'));
+    const run = newest('quick');
+    assert.deepEqual([run?.phase, run?.exit, run?.step, run?.totalSteps, run?.loss, run?.followed], ['exited', 0, 3, 3, 0.833, false]);
+    assert.match(String(run?.row.description), /done · step 3\/3 · loss 0\.833/);
+    assert.equal(run?.row.contextValue, 'run');
+  });
+
+  it('publish a traceback as a problem of the local file, and take it back with the next run of the task', async () => {
+    await ended(await start('failing'));
+    const uri = vscode.Uri.file(file('train.py'));
+    const ours = (): readonly vscode.Diagnostic[] => vscode.languages.getDiagnostics(uri).filter(({ source, severity }) => source === 'FuseLens' && severity === vscode.DiagnosticSeverity.Error);
+    const [found, ...others] = await eventually('the diagnostic', ours, (all) => all.length > 0);
+    assert.deepEqual(others, []);
+    assert.deepEqual([found.message, found.range.start.line + 1, found.code], ['ValueError: no such shape: (3, 4) $HOME "x"', RAISE_LINE, 'failing']);
+    assert.deepEqual(found.relatedInformation?.map(({ location, message }) => [path.basename(location.uri.fsPath), location.range.start.line + 1, message]), [['train.py', RAISE_LINE + 1, '<module>']]);
+    assert.deepEqual([newest('failing')?.phase, newest('failing')?.exit], ['exited', 1]);
+    // The next one of the same task, which does not fail.
+    const text = fs.readFileSync(file('.vscode', 'tasks.json'), 'utf8');
+    fs.writeFileSync(file('.vscode', 'tasks.json'), text.replace('"FAIL": "1"', '"FAIL": ""'));
+    await eventually('the changed task', async () => (await vscode.tasks.fetchTasks({ type: 'fuselens' })).find(({ name }) => name === 'failing')?.definition.env as Record<string, string> | undefined, (env) => env?.FAIL === '');
+    await ended(await start('failing'));
+    assert.deepEqual([newest('failing')?.exit, ours().length], [0, 0]);
+  });
+
+  it('go on when the terminal goes, are attached to again from their beginning, and stop when told to', async () => {
+    fs.rmSync(file('gate'), { force: true });
+    const execution = await start('long');
+    await eventually('the last step', () => newest('long'), (run) => run?.step === 4 && run.phase === 'running');
+    execution.terminate();
+    const left = await eventually('letting go', () => newest('long'), (run) => run?.followed === false);
+    await vscode.commands.executeCommand('fuselens.refreshRuns');
+    assert.equal(newest('long')?.phase, 'running');
+    assert.match(String(newest('long')?.row.contextValue), /\blive\b/);
+
+    const attached = await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.attachRun', { id: left?.id });
+    await eventually('following again', () => newest('long'), (run) => run?.followed === true && run.step === 4);
+    await vscode.commands.executeCommand('fuselens.stopRun', { id: left?.id });
+    await ended(attached);
+    const stopped = await eventually('the stop', () => newest('long'), (run) => run?.phase === 'exited');
+    assert.deepEqual([stopped?.stopped, stopped?.id], [true, left?.id]);
+    assert.equal(api.runs().filter(({ name }) => name === 'long').length, 1);
+  });
+
+  it('end by themselves after they were let go, and are told as done later', async () => {
+    fs.rmSync(file('gate'), { force: true });
+    const execution = await start('long');
+    await eventually('running', () => newest('long'), (run) => run?.step === 4 && run.phase === 'running');
+    execution.terminate();
+    await eventually('letting go', () => newest('long'), (run) => run?.followed === false);
+    fs.writeFileSync(file('gate'), '');
+    await eventually('the end', async () => {
+      await vscode.commands.executeCommand('fuselens.refreshRuns');
+      return newest('long');
+    }, (run) => run?.phase === 'exited');
+    assert.deepEqual([newest('long')?.exit, newest('long')?.stopped], [0, false]);
+  });
+
+  it('do not start with settings that cannot be meant; tasks.json says where', async () => {
+    const before = api.runs().length;
+    const task = (await vscode.tasks.fetchTasks({ type: 'fuselens' })).find(({ name }) => name === 'wrong');
+    assert.ok(task !== undefined);
+    await ended(await vscode.tasks.executeTask(task));
+    assert.equal(api.runs().length, before);
+    const document = await vscode.workspace.openTextDocument(file('.vscode', 'tasks.json'));
+    const [problem] = await eventually('the diagnostic', () => vscode.languages.getDiagnostics(document.uri).filter(({ source }) => source === 'FuseLens'), (all) => all.length > 0);
+    assert.match(problem.message, /capture\.steps.*from 5 to 3/);
+    assert.match(document.getText(problem.range), /^\[\s*5,\s*3\s*\]$/);
+  });
+
+  it('are found in shell scripts', async () => {
+    const found = (await vscode.tasks.fetchTasks({ type: 'fuselens' })).find(({ detail }) => detail === 'launch.sh:2');
+    assert.deepEqual(found?.definition, { type: 'fuselens', launcher: 'torchrun', command: 'train.py', args: ['--found'], procs: 2 });
+  });
+});

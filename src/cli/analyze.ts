@@ -25,7 +25,7 @@ import { keepProfile, TextFile, writeTextFile } from './textFile';
 import { VERSION } from './version';
 
 const OPTIONS = {
-  rank: { type: 'string', multiple: true }, step: { type: 'string' }, source: { type: 'string', multiple: true }, map: { type: 'string', multiple: true },
+  rank: { type: 'string', multiple: true }, step: { type: 'string' }, source: { type: 'string', multiple: true }, stacks: { type: 'string' }, map: { type: 'string', multiple: true },
   json: { type: 'boolean' }, md: { type: 'boolean' }, html: { type: 'string' }, sarif: { type: 'string' }, kernels: { type: 'string' },
   lang: { type: 'string' }, 'fail-on': { type: 'string' }, prefer: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
@@ -50,6 +50,10 @@ export async function analyzeCommand(args: readonly string[], context: CommandCo
   pathMapOf(command.values('map'));
   for (const source of command.values('source')) {
     await stat(source).catch(() => { throw new CommandFailure('error.not-found', { file: path.resolve(source) }); });
+  }
+  const stacks = command.value('stacks');
+  if (stacks !== undefined) {
+    await stat(stacks).catch(() => { throw new CommandFailure('error.not-found', { file: path.resolve(stacks) }); });
   }
   const opened = await openProfile(context, profile, { cache: !command.flag('no-cache'), ...preferOf(command.value('prefer')) });
   await keepProfile([command.value('html'), command.value('sarif'), command.value('kernels')], opened.session.files());
@@ -103,9 +107,10 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], com
         continue;
       }
       const options = { label: loaded.source.label, ...(step === undefined ? {} : { step }) };
-      const { explanation, index } = await session.explain(rank.id, { sources: command.values('source').map((folder) => path.resolve(folder)), pathMap: pathMapOf(command.values('map')), ...(step === undefined ? {} : { step }) }, { signal: context.io.signal });
+      const stacks = command.value('stacks');
+      const { explanation, index } = await session.explain(rank.id, { ...(stacks === undefined ? {} : { stacks: path.resolve(stacks) }), sources: command.values('source').map((folder) => path.resolve(folder)), pathMap: pathMapOf(command.values('map')), ...(step === undefined ? {} : { step }) }, { signal: context.io.signal });
       const explained = fingerprintData(loaded.data, explanation, index);
-      parts.push({ summary: await session.call('load', { rank: rank.id }), baseNs: loaded.data.baseNs, report: rankReport(loaded.data, options), fingerprints: explained.fingerprints });
+      parts.push({ summary: await session.call('load', { rank: rank.id }), baseNs: loaded.data.baseNs, report: rankReport(loaded.data, options), fingerprints: explained.fingerprints, sources: explained.attribution.holes });
       if (pages.length < pageLimit) {
         const page = overview(loaded.data, options);
         pages.push({ report: page.report, overview: page, explained });

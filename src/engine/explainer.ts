@@ -2,9 +2,11 @@
 import type { Parser } from 'web-tree-sitter';
 import { explain, type Explanation } from './attribution/explain';
 import { GramIndex } from './attribution/sourceGrams';
+import { gatherHints } from './attribution/sourceHints';
 import { FuseDesk } from './fuse/fuseDesk';
 import type { FilePort } from './port';
 import type { RankData } from './profile/columns';
+import type { SourceHints } from '../protocol/fingerprints';
 import type { FuseAnswer, FuseParams } from '../protocol/fuse';
 import { SourceIndexer, type SourceIndex } from './python/sourceIndex';
 
@@ -18,6 +20,8 @@ export interface ExplainRequest {
   readonly pathMap?: Readonly<Record<string, string>>;
   /** Trusted workspaces whose `.fuselens/fusions` are read. */
   readonly fusionFolders?: readonly string[];
+  /** What the caller knows of the run; completed by what lies in the source folders. */
+  readonly hints?: SourceHints;
 }
 
 /** Keeps what was found out about source files between sessions; a store that fails only costs time. */
@@ -34,7 +38,9 @@ export interface Explained {
 export class Explainer {
   private indexer: SourceIndexer | undefined;
   private index: { readonly key: string; readonly value: Promise<SourceIndex> } | undefined;
-  private readonly explained = new WeakMap<RankData, { readonly key: string; readonly explanation: Explanation; readonly index: SourceIndex | undefined }>();
+  private readonly explained = new WeakMap<RankData, { readonly key: string; readonly explanation: Explanation; readonly index: SourceIndex | undefined; readonly stacks: RankData | undefined }>();
+
+  private readonly gathered = new WeakMap<SourceIndex, Promise<SourceHints>>();
 
   private grams: Promise<GramIndex> | undefined;
 
@@ -44,24 +50,37 @@ export class Explainer {
     this.desk = new FuseDesk(port, parser);
   }
 
-  async explain(rank: RankData, request: ExplainRequest, signal?: AbortSignal): Promise<Explained> {
+  /** `stacks`: the same rank of a second capture, with Python stacks. */
+  async explain(rank: RankData, request: ExplainRequest, signal?: AbortSignal, stacks?: RankData): Promise<Explained> {
     const index = await this.sources(request, signal);
     const { fusions } = await this.desk.fusions(request.fusionFolders);
-    const key = `${request.step ?? ''}|${fusions.map(({ id }) => id).join()}|${JSON.stringify(request.pathMap ?? {})}|${this.index?.key ?? ''}`;
+    const key = `${request.step ?? ''}|${fusions.map(({ id }) => id).join()}|${JSON.stringify([request.pathMap ?? {}, request.hints ?? {}])}|${this.index?.key ?? ''}`;
     const known = this.explained.get(rank);
-    if (known?.key === key && known.index === index) {
+    if (known?.key === key && known.index === index && known.stacks === stacks) {
       return known;
     }
     this.grams ??= (this.memory?.load() ?? Promise.resolve(undefined)).then((bytes) => new GramIndex(bytes));
     const grams = await this.grams;
-    const explanation = explain(rank, { parser: await this.parser(), grams, fusions, ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }), ...(request.pathMap === undefined ? {} : { pathMap: request.pathMap }) });
+    const hints = index === undefined ? undefined : await this.hints(request, index);
+    const explanation = explain(rank, { parser: await this.parser(), grams, fusions, ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }), ...(request.pathMap === undefined ? {} : { pathMap: request.pathMap }), ...(stacks === undefined ? {} : { stacks }), ...(hints === undefined ? {} : { hints }) });
     const learnt = grams.serialize();
     if (learnt !== undefined) {
       await this.memory?.store(learnt);
     }
-    const made = { key, explanation, index };
+    const made = { key, explanation, index, stacks };
     this.explained.set(rank, made);
     return made;
+  }
+
+  /** Hints of the caller before those of the folders; the latter are read once per index. */
+  private async hints({ hints = {}, sources = [] }: ExplainRequest, index: SourceIndex): Promise<SourceHints> {
+    let gathered = this.gathered.get(index);
+    if (gathered === undefined) {
+      gathered = gatherHints(this.port, sources, index.scopes);
+      this.gathered.set(index, gathered);
+    }
+    const found = await gathered;
+    return { entries: hints.entries ?? found.entries, models: [...hints.models ?? [], ...found.models ?? []], open: hints.open };
   }
 
   /** Chains without lines: what is known of the rank, else found anew, leaving the index of the sources as it is. */

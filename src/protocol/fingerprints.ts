@@ -71,6 +71,8 @@ export interface Attribution {
     | null;
   /** How much a second capture with stacks has in common with this one, 0 to 1; `enough`: its lines were carried over. Null when none was given. */
   readonly carried: { readonly share: number; readonly enough: boolean } | null;
+  /** Of the files the run was aligned with: operators read, and places that could not be read, which explain nothing. */
+  readonly holes: readonly { readonly file: string; readonly operators: number; readonly holes: number }[];
   readonly files: number;
   readonly capped: boolean;
   /** Files of the run that several files here fit equally: the user says which, by `pathMap`. */
@@ -83,10 +85,21 @@ export interface FingerprintData {
   readonly attribution: Attribution;
 }
 
+/** What is known of a run besides its kernels; it puts equal answers in order. */
+export interface SourceHints {
+  /** Scripts the run may have been started with, the likeliest first. */
+  readonly entries?: readonly string[] | undefined;
+  /** `model_type` and `architectures` of the model that ran. */
+  readonly models?: readonly string[] | undefined;
+  /** Files open in the editor, the active one first. */
+  readonly open?: readonly string[] | undefined;
+}
+
 export interface FingerprintMethods {
   /** Chains of one rank; with `sources` (folders or files) they are located in the code. `overlay` has the text of open documents by path, `pathMap` prefixes of paths in the run → prefixes here. */
   fingerprints: {
-    readonly params: { readonly rank: string; readonly step?: number; readonly sources?: readonly string[]; readonly overlay?: Readonly<Record<string, string>>; readonly pathMap?: Readonly<Record<string, string>>; /** Trusted workspaces whose `.fuselens/fusions` are read. */ readonly fusionFolders?: readonly string[] };
+    readonly params: { readonly rank: string; readonly step?: number; readonly sources?: readonly string[]; readonly overlay?: Readonly<Record<string, string>>; readonly pathMap?: Readonly<Record<string, string>>; /** Trusted workspaces whose `.fuselens/fusions` are read. */ readonly fusionFolders?: readonly string[];
+      /** A second profile of the same code, with Python stacks: its lines are carried over. */ readonly stacks?: string; readonly hints?: SourceHints };
     readonly result: FingerprintData;
   };
 }

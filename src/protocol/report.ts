@@ -85,6 +85,8 @@ export interface AnalyzeReport {
   readonly ranks: readonly RankReport[];
   /** Chains of the first rank, with what the other ranks say of the same ones. */
   readonly fingerprints: readonly ReportedFingerprint[];
+  /** Source files the first rank was aligned with, and how much of each could not be read. */
+  readonly sources: readonly { readonly file: string; readonly operators: number; readonly holes: number }[];
   readonly findings: readonly unknown[];
 }
 

@@ -66,6 +66,7 @@ const report = shape({
     source: each(shape({ file: text, startLine: line, endLine: line, function: text, method: oneOf('stack', 'alignment', 'carried'), confidence: share, equals: each(text), occurrences: count, kernels: each(place) })),
     ranks: each(shape({ rank: orNull(count), label: text, occurrences: count, totalUs: time, recoverableDeviceUs: range })),
   })),
+  sources: each(shape({ file: text, operators: count, holes: count })),
   findings: each(() => undefined),
 });
 

@@ -10,6 +10,7 @@ export interface ReportPart {
   readonly baseNs: bigint;
   readonly report: RankReport;
   readonly fingerprints?: readonly FingerprintEntry[];
+  readonly sources?: AnalyzeReport['sources'];
 }
 
 export interface AnalyzeInput {
@@ -44,6 +45,7 @@ export function analyzeReport({ summary, parts, problems }: AnalyzeInput): Analy
     problems: problems.map((problem) => ({ kind: problem.kind, count: problem.count, ...renderProblem(problem), where: problem.where })),
     ranks: parts.map((part) => ({ ...shifted(part.report, Number(part.baseNs - (baseNs ?? part.baseNs))), rank: part.report.rank ?? part.summary.rank ?? null })),
     fingerprints: mergedFingerprints(parts),
+    sources: parts.find((part) => (part.sources ?? []).length > 0)?.sources ?? [],
     findings: [],
   };
 }

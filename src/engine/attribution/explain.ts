@@ -3,10 +3,10 @@
  * its chain and its statement. Stacks recorded in the profile come first; alignment with the workspace fills what they leave.
  */
 import type { Parser } from 'web-tree-sitter';
-import type { FingerprintSourceEntry } from '../../protocol/fingerprints';
+import type { FingerprintSourceEntry, SourceHints } from '../../protocol/fingerprints';
 import { fingerprints, type Fingerprint } from '../chains/fingerprints';
 import { parseFrame, type FrameText } from '../links/frames';
-import { callStackOf, sourceOf } from '../links/source';
+import { callStackOf, type KernelSource } from '../links/source';
 import { EventKind, type RankData } from '../profile/columns';
 import type { OperatorGraph, OperatorNode } from '../python/operatorGraph';
 import { LineIndex } from '../python/lineIndex';
@@ -15,10 +15,14 @@ import { FUSIONS } from '../fusions';
 import type { Fusion } from '../fusions/fusion';
 import { matchFusions } from '../fusions/matchGraph';
 import { CandidateIndex, catalogueForms } from './candidates';
+import { carryOver } from './carry';
+import { compiledRange, ThroughReader, type CompiledRange, type Through } from './launchedThrough';
 import { locate, type Abstained, type Located } from './locate';
 import { PathMapping, type PathMap } from './pathMapping';
 import { refineCalls } from './refineStacks';
+import { RankingMemory } from './rankingMemory';
 import type { GramIndex } from './sourceGrams';
+import { HintOrder } from './sourceHints';
 
 /** A place in source that launches kernels. Lines from 1, columns from 0 in UTF-16. */
 export interface KernelOrigin {
@@ -28,7 +32,9 @@ export interface KernelOrigin {
   readonly startColumn: number;
   readonly endColumn: number;
   readonly function: string;
-  readonly method: 'stack' | 'alignment';
+  readonly method: 'stack' | 'alignment' | 'carried';
+  /** Not launched one by one from there: by the replay of a recorded graph, or by what the compiler made of the place. */
+  readonly through?: Through;
   readonly confidence: number;
   /** Other places with the same body. */
   readonly equals: number;
@@ -54,6 +60,8 @@ export interface Explanation {
   readonly alignment: Located | Abstained | undefined;
   /** Recorded files that several files here fit equally. */
   readonly ambiguous: ReadonlyMap<string, readonly string[]>;
+  /** How much the capture with stacks has in common with this one, 0 to 1, and whether that was enough; undefined when none was given. */
+  readonly carried: { readonly share: number; readonly enough: boolean } | undefined;
 }
 
 export interface ExplainOptions {
@@ -65,9 +73,19 @@ export interface ExplainOptions {
   readonly step?: number;
   /** Fusions of the workspace's own. */
   readonly fusions?: readonly Fusion[];
+  /** The same code, captured with Python stacks: what it says is carried over where both captures run the same. */
+  readonly stacks?: RankData;
+  readonly hints?: SourceHints;
 }
 
 const candidateCache = new WeakMap<SourceIndex, CandidateIndex>();
+const rankingCache = new WeakMap<SourceIndex, RankingMemory>();
+
+function rankingsIn(index: SourceIndex): RankingMemory {
+  const known = rankingCache.get(index) ?? new RankingMemory();
+  rankingCache.set(index, known);
+  return known;
+}
 
 /** Lowered once per index: an edit makes a new index. */
 function candidatesIn(index: SourceIndex, grams?: GramIndex): CandidateIndex {
@@ -124,7 +142,8 @@ export function explain(rank: RankData, options: ExplainOptions): Explanation {
   if (rank.coverage.pythonFrames || rank.coverage.callStacks) {
     fromStacks(rank, origins, options.sources, paths);
   }
-  const alignment = options.sources === undefined ? undefined : locate(rank, candidatesIn(options.sources, options.grams), options.parser);
+  const carried = options.stacks === undefined ? undefined : fromOtherCapture(rank, options.stacks, origins, options.sources, paths);
+  const alignment = options.sources === undefined ? undefined : locate(rank, candidatesIn(options.sources, options.grams), options.parser, { memory: rankingsIn(options.sources), ...(options.hints === undefined ? {} : { hints: new HintOrder(options.sources.program, options.hints) }) });
   if (alignment !== undefined && 'candidate' in alignment && options.sources !== undefined) {
     fromAlignment(alignment, options.sources, origins);
   }
@@ -133,7 +152,7 @@ export function explain(rank: RankData, options: ExplainOptions): Explanation {
   const equals = alignment !== undefined && 'candidate' in alignment ? alignment.equals.map((candidate) => candidate.scope.file) : [];
   const explained = found.map((fingerprint): ExplainedFingerprint => ({ fingerprint, sources: sourcesOf(fingerprint, origins, equals) }));
   const alone = options.sources !== undefined && explained.some((entry) => entry.sources.length === 0) ? uniqueMatches(options.sources, options.parser, options.fusions) : new Map<string, FingerprintSourceEntry>();
-  return { fingerprints: explained.map((entry) => (entry.sources.length > 0 ? entry : withUnique(entry, alone))), chainOf, origins: origins.list, originOf: origins.of, alignment, ambiguous: paths?.ambiguous() ?? new Map<string, readonly string[]>() };
+  return { fingerprints: explained.map((entry) => (entry.sources.length > 0 ? entry : withUnique(entry, alone))), chainOf, origins: origins.list, originOf: origins.of, alignment, ambiguous: paths?.ambiguous() ?? new Map<string, readonly string[]>(), carried };
 }
 
 function withUnique(entry: ExplainedFingerprint, unique: ReadonlyMap<string, FingerprintSourceEntry>): ExplainedFingerprint {
@@ -152,7 +171,7 @@ class OriginTable {
   }
 
   set(event: number, origin: KernelOrigin): void {
-    const key = `${origin.file}:${origin.startLine}:${origin.startColumn}:${origin.endLine}:${origin.endColumn}:${origin.function}:${origin.method}:${origin.backward}`;
+    const key = `${origin.file}:${origin.startLine}:${origin.startColumn}:${origin.endLine}:${origin.endColumn}:${origin.function}:${origin.method}:${origin.through ?? ''}:${origin.backward}`;
     let index = this.known.get(key);
     if (index === undefined) {
       index = this.list.length;
@@ -170,8 +189,22 @@ class OriginTable {
 function fromStacks(rank: RankData, origins: OriginTable, index: SourceIndex | undefined, paths: PathMapping | undefined): void {
   const { deviceEvents: events, hostEvents: host, strings } = rank;
   const calls = new Map<number, { readonly frame: FrameText; readonly events: number[] }>();
+  const launched = new ThroughReader(rank);
+  const ranges = new Map<string, CompiledRange | undefined>();
+  const rangeOf = (region: KernelSource, sources: SourceIndex, mapping: PathMapping): CompiledRange | undefined => {
+    const key = `${region.innermostUser} ${region.modules[region.modules.length - 1] ?? ''}`;
+    if (!ranges.has(key)) {
+      ranges.set(key, compiledRange(rank, region, sources.scopes, mapping));
+    }
+    return ranges.get(key);
+  };
   for (let event = 0; event < events.count; event++) {
-    const source = sourceOf(rank, event);
+    const { through, source, region } = launched.of(event);
+    const range = region === undefined || index === undefined || paths === undefined ? undefined : rangeOf(region, index, paths);
+    if (range !== undefined) {
+      origins.set(event, { ...range, startColumn: 0, endColumn: 0, method: 'stack', through: 'compiled', confidence: 1, equals: 0, backward: region?.via === 'forward' });
+      continue;
+    }
     const row = source === undefined ? -1 : source.innermostUser >= 0 ? source.innermostUser : source.frames[source.frames.length - 1] ?? -1;
     const stack = row < 0 || rank.coverage.callStacks ? callStackOf(rank, event) : undefined;
     const text = row >= 0 ? strings.get(host.name[row]) : stack?.innermostUser ?? stack?.frames[0];
@@ -181,8 +214,8 @@ function fromStacks(rank: RankData, origins: OriginTable, index: SourceIndex | u
     const frame = running !== undefined && running.function === entered?.function && running.file === entered.file ? running : entered;
     if (frame !== undefined) {
       const here = recordedPlace(frame, paths, frame !== entered);
-      origins.set(event, { ...here, endLine: here.startLine, startColumn: 0, endColumn: 0, function: frame.function, method: 'stack', confidence: 1, equals: 0, backward: source?.via === 'forward' });
-      if (frame === entered && row >= 0 && source?.via === 'direct' && events.kind[event] === EventKind.Compute && !Number.isNaN(events.startNs[event])) {
+      origins.set(event, { ...here, endLine: here.startLine, startColumn: 0, endColumn: 0, function: frame.function, method: 'stack', confidence: 1, equals: 0, backward: source?.via === 'forward', ...(through === undefined ? {} : { through }) });
+      if (through === undefined && frame === entered && row >= 0 && source?.via === 'direct' && events.kind[event] === EventKind.Compute && !Number.isNaN(events.startNs[event])) {
         const call = calls.get(row) ?? { frame, events: [] };
         calls.set(row, call);
         call.events.push(event);
@@ -196,6 +229,23 @@ function fromStacks(rank: RankData, origins: OriginTable, index: SourceIndex | u
   for (const { event, node, graph } of refineCalls(rank, index, paths, calls)) {
     origins.set(event, { ...placeOf(node, texts), function: node.call < 0 ? graph.root.name : graph.calls[node.call].callee, method: 'stack', confidence: 1, equals: 0, backward: false });
   }
+}
+
+/** What the stacks of another capture say, for the kernels that run in both. Its own attribution stays out: only stacks are carried. */
+function fromOtherCapture(rank: RankData, other: RankData, origins: OriginTable, index: SourceIndex | undefined, paths: PathMapping | undefined): Explanation['carried'] {
+  const recorded = new OriginTable(other.deviceEvents.count);
+  fromStacks(other, recorded, index, paths);
+  const found = carryOver(rank, other);
+  if (!('eventOf' in found)) {
+    return { share: found.share, enough: false };
+  }
+  for (let event = 0; event < rank.deviceEvents.count; event++) {
+    const origin = found.eventOf[event] < 0 || origins.of[event] >= 0 ? undefined : recorded.list[recorded.of[found.eventOf[event]]];
+    if (origin !== undefined) {
+      origins.set(event, { ...origin, method: 'carried', confidence: found.share });
+    }
+  }
+  return { share: found.share, enough: true };
 }
 
 /** A frame's place in the workspace, where its file is found there; else as recorded. */
@@ -290,6 +340,7 @@ function sourcesOf(fingerprint: Fingerprint, origins: OriginTable, equals: reado
       file: first.file, startLine: first.startLine, endLine: Math.max(...places.map((place) => place.endLine)), function: first.function, method: first.method, confidence: first.confidence, equals: first.method === 'alignment' ? equals : [], occurrences: group.occurrences,
       kernels: places.map((place) => ({ line: place.startLine, startColumn: place.startColumn, endLine: place.endLine, endColumn: place.endColumn })),
       ...(first.changed === true ? { changed: true } : {}),
+      ...(first.through === undefined ? {} : { through: first.through }),
     }];
   });
 }

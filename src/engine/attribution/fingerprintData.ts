@@ -1,5 +1,6 @@
-import type { FingerprintData, FingerprintEntry, LineCost } from '../../protocol/fingerprints';
+import type { Attribution, FingerprintData, FingerprintEntry, LineCost } from '../../protocol/fingerprints';
 import { EventKind, type RankData } from '../profile/columns';
+import type { OperatorGraph } from '../python/operatorGraph';
 import type { SourceIndex } from '../python/sourceIndex';
 import type { ExplainedFingerprint, Explanation } from './explain';
 
@@ -14,6 +15,8 @@ export function fingerprintData(rank: RankData, explanation: Explanation, source
       alignment: alignment === undefined ? null
         : 'reason' in alignment ? alignment.reason
         : { file: alignment.candidate.scope.file, function: alignment.candidate.graph.root.name, confidence: alignment.confidence, equals: alignment.equals.map((candidate) => candidate.scope.file), holeShare: alignment.holeShare },
+      carried: explanation.carried ?? null,
+      holes: alignment === undefined || 'reason' in alignment ? [] : holesByFile(alignment.candidate.graph),
       files: sources?.files ?? 0,
       capped: sources?.capped ?? false,
       ambiguous: [...explanation.ambiguous].map(([recorded, candidates]) => ({ recorded, candidates })),
@@ -38,6 +41,24 @@ function fingerprintEntry(rank: RankData, { fingerprint, sources }: ExplainedFin
     source: sources,
   };
 }
+
+/** Operators and holes of a graph by the file they stand in, most holes first. */
+function holesByFile(graph: OperatorGraph): Attribution['holes'] {
+  const files = new Map<string, { file: string; operators: number; holes: number }>();
+  for (const { op, place } of graph.nodes) {
+    if (NO_OPERATOR.has(op)) {
+      continue;
+    }
+    const entry = files.get(place.file) ?? { file: place.file, operators: 0, holes: 0 };
+    files.set(place.file, entry);
+    entry.operators++;
+    entry.holes += op === 'hole' ? 1 : 0;
+  }
+  return [...files.values()].sort((a, b) => b.holes - a.holes);
+}
+
+/** Nodes that launch nothing by their nature. */
+const NO_OPERATOR: ReadonlySet<string> = new Set(['input', 'parameter', 'phi', 'shape', 'view']);
 
 /** Kernel time by the line its expression starts on. */
 function lineCosts(rank: RankData, { origins, originOf }: Explanation): readonly LineCost[] {

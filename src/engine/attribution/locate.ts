@@ -6,8 +6,11 @@ import type { Parser } from 'web-tree-sitter';
 import { kernelSequences, TokenNames } from '../chains/kernelSequence';
 import type { RankData } from '../profile/columns';
 import { catalogueForms, prefilter, type BackendLook, type Candidate, type CandidateIndex } from './candidates';
-import { answerClass, rankCandidates } from './rankCandidates';
+import { answerClass } from './answerClass';
+import { rankCandidates } from './rankCandidates';
+import type { RankingMemory } from './rankingMemory';
 import { passesOf } from './regions';
+import type { HintOrder } from './sourceHints';
 import { spread, type Spread } from './spread';
 
 export interface Located extends Spread {
@@ -43,7 +46,14 @@ const MAX_HOLES = 0.35;
 const CANDIDATES = 24;
 const FIRST_REGION = 3000;
 
-export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, parser: Parser): Located | Abstained {
+export interface LocateOptions {
+  /** Puts equals in order. */
+  readonly hints?: HintOrder;
+  /** Rankings of ranks before: the next one mostly runs the same. */
+  readonly memory?: RankingMemory;
+}
+
+export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, parser: Parser, options: LocateOptions = {}): Located | Abstained {
   const names = new TokenNames();
   const { sequences } = kernelSequences(rank, names);
   const [main] = sequences;
@@ -59,12 +69,19 @@ export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, pars
   const look: BackendLook = { cuda: rank.backend !== 'ascend', typesOnly: rank.backend === 'ascend' && ['adds', 'muls', 'subs', 'divs'].every((name) => names.has(name) < 0) };
   const window = main.tokens.subarray(first.start, Math.min(first.end, first.start + FIRST_REGION));
   const region = [...window].map((token) => names.names[token]);
-  const candidates = index.like(region, look);
-  if (candidates.length === 0) {
-    return { reason: { code: 'attribution.no-source' } };
+  const forms = catalogueForms(parser);
+  const remembered = options.memory?.finalists(region, look);
+  const again = remembered === undefined ? undefined : rankCandidates(window, remembered.candidates, names, look, forms);
+  let ranked = again;
+  if (remembered === undefined || again === undefined || !remembered.holds(again)) {
+    const candidates = index.like(region, look);
+    if (candidates.length === 0) {
+      return { reason: { code: 'attribution.no-source' } };
+    }
+    ranked = rankCandidates(window, prefilter(candidates, region, look, CANDIDATES), names, look, forms);
+    options.memory?.keep(region, look, ranked);
   }
-  const ranked = rankCandidates(window, prefilter(candidates, region, look, CANDIDATES), names, look, catalogueForms(parser));
-  const answer = answerClass(ranked);
+  const answer = answerClass(ranked ?? [], options.hints);
   if (answer === undefined) {
     return { reason: { code: 'attribution.nothing-alike' } };
   }

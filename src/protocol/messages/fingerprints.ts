@@ -79,5 +79,10 @@ export const fingerprintMessages: Readonly<Record<string, string>> = {
   'attribution.no-forward': 'No forward pass was found in this run, so nothing can be aligned with the source.',
   'attribution.nothing-alike': 'No function in the given source launches operators in an order like this run.',
   'attribution.unexplained': 'The nearest source, {file}, leaves {share} % of the forward pass unexplained, so kernels were not given lines.',
+  'attribution.carried': '{share} % of the kernels run alike in the capture with stacks; where they do, its lines are carried over.',
+  'attribution.carried-differs': 'Only {share} % of the kernels run alike in the capture with stacks: it is of other code or other settings, so nothing is carried over.',
+  'fingerprints.through.replay': 'by the replay of a recorded graph',
+  'fingerprints.through.compiled': 'by what the compiler made of this range',
+  'attribution.holes': 'Holes: {file} has {holes} of {operators} operators that could not be read.',
   'error.no-python-parser': 'The Python parser could not be loaded: reinstall FuseLens.',
 };

@@ -58,13 +58,13 @@ function shapeOf(type: ts.Type, checker: ts.TypeChecker): unknown {
   return {
     type: 'object',
     required: fields.filter((field) => (field.flags & ts.SymbolFlags.Optional) === 0).map((field) => field.name).sort(),
-    properties: Object.fromEntries(fields.map((field) => [field.name, shapeOf(checker.getTypeOfSymbol(field), checker)]).sort()),
+    properties: Object.fromEntries(fields.map((field): [string, unknown] => [field.name, shapeOf(checker.getTypeOfSymbol(field), checker)]).sort()),
   };
 }
 
 /** The same, of a JSON schema. */
 function shapeOfSchema(schema: Record<string, unknown>): unknown {
-  const { type, enum: values, items, minItems, maxItems, properties, required = [], additionalProperties, anyOf } = schema as { type?: unknown; minItems?: unknown; maxItems?: unknown; additionalProperties?: unknown; enum?: (string | number)[]; items?: Record<string, unknown>; properties?: Record<string, Record<string, unknown>>; required?: string[]; anyOf?: Record<string, unknown>[] };
+  const { type, enum: values, items, minItems, maxItems, properties, required = [], additionalProperties, anyOf } = schema as { type?: string; minItems?: number; maxItems?: number; additionalProperties?: unknown; enum?: (string | number)[]; items?: Record<string, unknown>; properties?: Record<string, Record<string, unknown>>; required?: string[]; anyOf?: Record<string, unknown>[] };
   if (values !== undefined) {
     return { enum: [...values].sort() };
   }

@@ -40,7 +40,7 @@ describe('writing a task into tasks.json', () => {
 
   it('adds what a file lacks, and keeps CR LF', () => {
     assert.deepEqual(parse(withTask('{ // mine\n}', task) ?? ''), { version: '2.0.0', tasks: [task] });
-    assert.ok(withTask('{ // mine\n}', task)?.includes('// mine'));
+    assert.ok((withTask('{ // mine\n}', task) ?? '').includes('// mine'));
     assert.ok(!/[^\r]\n/.test(withTask('{\r\n  "version": "2.0.0",\r\n  "tasks": []\r\n}\r\n', task) ?? '\n'));
   });
 

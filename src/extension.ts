@@ -11,7 +11,9 @@ import { openSource } from './host/openSource';
 import { ProfileStore } from './host/profileStore';
 import { sourceRequest } from './host/sourceRequest';
 import { engineStarter, reloadOnRules } from './host/startEngine';
+import { registerRuns } from './host/tasks/register';
 import { ProfilesTree } from './host/views/profilesTree';
+import { CompareTabs } from './host/views/compareTabs';
 import { ViewTabs } from './host/views/viewTabs';
 
 export function activate(context: vscode.ExtensionContext): ExtensionApi {
@@ -21,9 +23,12 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const tree = new ProfilesTree(store);
   const latency = { ms: 0 };
   const tabs = new ViewTabs(store, { extensionUri, latency, openSource, sources: sourceRequest, openOther: () => void askAndOpen(commands) });
-  const commands: CommandContext = { store, tabs, tree, extensionPath, globalStorage: globalStorageUri };
+  const compareTabs = new CompareTabs(store, { extensionUri, latency, openSource, sources: sourceRequest, show: (profile, view, target) => tabs.show(profile, view, target) });
+  const commands: CommandContext = { store, tabs, compareTabs, tree, extensionPath, globalStorage: globalStorageUri };
   const editor = registerEditor(store, tabs, extensionUri);
-  context.subscriptions.push(store, tree, tabs, activeProfileItem(store), registerCommands(commands), reloadOnRules(store), editor.disposable);
+  context.subscriptions.push(store, tree, tabs, compareTabs, activeProfileItem(store), registerCommands(commands), reloadOnRules(store), editor.disposable);
+  const runs = registerRuns(commands, workspaceState);
+  context.subscriptions.push(runs.disposable);
   void openOnStart(commands);
   return {
     activationMs: performance.now() - started,
@@ -37,7 +42,9 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     profiles: () => store.profiles().map((profile) => ({ path: profile.path, active: profile === store.active, status: profile.status.kind, engineRuns: profile.engineRuns, ranks: profile.rankSummaries() })),
     tree: { children: (node) => tree.getChildren(node), item: (node) => tree.getTreeItem(node) },
     views: () => tabs.states(),
+    comparisons: () => compareTabs.states(),
     latency,
+    runs: () => runs.infos(),
     evidence: async () => (await editor.evidence.compute())?.data,
   };
 }

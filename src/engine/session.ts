@@ -21,7 +21,7 @@ import { analyzeReport, type ReportPart } from './analysis/analyzeReport';
 import { overview } from './analysis/overview';
 import { rankReport } from './analysis/rankReport';
 import { isKernel } from './analysis/selection';
-import { shapesAt } from './verify/chainShapes';
+import { chainShapes, occurrenceFrom } from './verify/chainShapes';
 import { assignFamilies, type FamilyRule } from './analysis/families';
 import { timelineMethods, type TimelineMethod } from './timeline/methods';
 
@@ -102,8 +102,8 @@ export class EngineSession {
         return this.explainer.fuse(params, this.detected?.backend, options.signal);
       },
       chainShapes: async (params, options) => {
-        const { loaded, explanation } = await this.explain(params.rank, params, options);
-        return shapesAt(loaded.data, explanation, params);
+        const { data } = await this.rank(params.rank, options);
+        return chainShapes(data, occurrenceFrom(data, params.event, params.kernels), params.fusion);
       },
       ...this.compareMethods(),
       ...this.timelineHandlers(),

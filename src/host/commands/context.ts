@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { NavigateTarget, ViewKind } from '../../protocol/webview';
 import type { Profile } from '../profile';
 import type { ProfileStore } from '../profileStore';
+import type { CompareTabs } from '../views/compareTabs';
 import type { ProfileNode } from '../views/profileNodes';
 import type { ProfilesTree } from '../views/profilesTree';
 import { shortPath, type ViewTabs } from '../views/viewTabs';
@@ -10,6 +11,7 @@ import { shortPath, type ViewTabs } from '../views/viewTabs';
 export interface CommandContext {
   readonly store: ProfileStore;
   readonly tabs: ViewTabs;
+  readonly compareTabs: CompareTabs;
   readonly tree: ProfilesTree;
   readonly extensionPath: string;
   readonly globalStorage: vscode.Uri;

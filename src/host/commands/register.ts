@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
 import { isCancelled, sentenceOf } from '../sentences';
+import { compareSelected, compareWith } from './compare';
 import { pickProfile, requireSubject, showView, type CommandContext } from './context';
 import { copyFigures, copyPath, copyProblems, exportCsv, exportPerfetto, openInPerfetto, withSubject } from './exportCommands';
 import { askAndOpen, openPath, pathOf } from './openProfile';
 import { openSample } from './sample';
 
-type Command = (context: CommandContext, argument: unknown) => Promise<unknown>;
+/** `selection`: all that is selected, where a menu of the Explorer calls. */
+type Command = (context: CommandContext, argument: unknown, selection: unknown) => Promise<unknown>;
 
 /** Every command by its name after `fuselens.`; none throws, with or without an open profile. */
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -15,6 +17,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   showOverview: (context, argument) => showView(context, 'overview', argument),
   showTimeline: (context, argument) => showView(context, 'timeline', argument),
   showFingerprints: (context, argument) => showView(context, 'fingerprints', argument),
+  compareWith,
+  compareSelected,
   setActiveProfile,
   closeProfile: async (context, argument) => {
     const subject = await requireSubject(context, argument);
@@ -35,12 +39,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 export function registerCommands(context: CommandContext): vscode.Disposable {
-  return vscode.Disposable.from(...Object.entries(COMMANDS).map(([name, command]) => vscode.commands.registerCommand(`fuselens.${name}`, (argument: unknown) => guarded(command, context, argument))));
+  return vscode.Disposable.from(...Object.entries(COMMANDS).map(([name, command]) => vscode.commands.registerCommand(`fuselens.${name}`, (argument: unknown, selection: unknown) => guarded(command, context, argument, selection))));
 }
 
-async function guarded(command: Command, context: CommandContext, argument: unknown): Promise<void> {
+async function guarded(command: Command, context: CommandContext, argument: unknown, selection: unknown): Promise<void> {
   try {
-    await command(context, argument);
+    await command(context, argument, selection);
   } catch (error) {
     if (!isCancelled(error)) {
       void vscode.window.showErrorMessage(sentenceOf(error));

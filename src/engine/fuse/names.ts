@@ -24,6 +24,13 @@ export function nameUses(part: unknown, uses: NameUse[] = []): readonly NameUse[
       part.targets.forEach((target) => written(target, uses));
       nameUses(part.value, uses);
       return uses;
+    case 'call':
+      // `x.mul_(y)` changes what the name holds.
+      if (part.callee.kind === 'attribute' && /[^_]_$/.test(part.callee.name)) {
+        written(part.callee.object, uses);
+      }
+      nameUses([part.callee, ...part.args.map(({ value }) => value)], uses);
+      return uses;
     case 'augmented':
       written(part.target, uses);
       nameUses(part.target, uses);
@@ -52,6 +59,11 @@ function written(target: Expression, uses: NameUse[]): void {
     uses.push({ name: target.name, at: target.start, kind: 'write' });
   } else if (target.kind === 'sequence') {
     target.items.forEach((item) => written(item, uses));
+  } else if (target.kind === 'subscript' || target.kind === 'attribute') {
+    // `x[0] = y` and `self.w += y` change what the name in front holds.
+    const { object } = target;
+    written(object, uses);
+    nameUses(target, uses);
   } else {
     nameUses(target, uses);
   }

@@ -15,7 +15,7 @@ import { parsePython } from '../python/parsePython';
 import type { ModuleScope, Program } from '../python/program';
 import { assignedNames, deadStatements, readsOnly, removals, statementsHolding } from './deadCode';
 import { functionsOf, statementAt, traceFunction, type FunctionTrace } from './functionTrace';
-import { usesRollout } from './cautions';
+import { GENERAL_CAUTIONS, surroundings } from './cautions';
 import { functionalName, importEdit, runsElsewhere } from './imports';
 import { isMet, NOTHING_KNOWN, type Installed } from './installed';
 import { innerViewsOf, matchFacts, sitesOf, type MatchFacts } from './matchFacts';
@@ -40,7 +40,7 @@ interface Context {
   readonly backend: FuseBackend;
   readonly parser: Parser;
   readonly options: PlanOptions;
-  readonly rollout: boolean;
+  readonly around: ReadonlySet<string>;
 }
 
 interface Forms {
@@ -55,7 +55,7 @@ const NO_FUSIONS: readonly Fusion[] = [];
 export function planFusions(scope: ModuleScope, program: Program, backend: FuseBackend, parser: Parser, options: PlanOptions = {}): readonly FusePlan[] {
   const forms = formsOf(parser, options.fusions ?? NO_FUSIONS);
   const inWorkspace = options.inWorkspace ?? !/[\\/](site|dist)-packages[\\/]/.test(scope.file);
-  const context: Context = { backend, parser, options, rollout: usesRollout(program, scope.text) };
+  const context: Context = { backend, parser, options, around: surroundings(program, scope) };
   const found: { readonly plan: FusePlan; readonly covers: readonly string[]; readonly size: number }[] = [];
   for (const { definition, owner } of functionsOf(scope)) {
     if (isUnused(scope, definition.name)) {
@@ -117,7 +117,7 @@ function distinct(plans: readonly FusePlan[]): FusePlan[] {
   });
 }
 
-function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, { backend, parser, options, rollout }: Context): FusePlan {
+function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, { backend, parser, options, around }: Context): FusePlan {
   const { scope, owner, definition, graph } = trace;
   const { fusion } = match;
   const lines = new LineIndex(scope.text);
@@ -126,7 +126,7 @@ function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, { b
     fusion, backend, file: scope.file, functionName: owner === undefined ? definition.name : `${owner.name}.${definition.name}`,
     startLine: Math.min(...sites.map((place) => lines.line(place.start))), endLine: Math.max(...sites.map((place) => lines.line(Math.max(place.start, place.end - 1)))),
     roles: {}, remedy: undefined, promise: undefined, requires: undefined, requirementMet: undefined, replacement: undefined, edits: [], patch: [],
-    cautions: [], switches: options.switches?.get(fusion.id) ?? [],
+    cautions: (fusion.cautions ?? []).filter((caution) => around.has(caution)), switches: options.switches?.get(fusion.id) ?? [],
   };
   // The workspace's own fusions have their advice in `note`.
   const remedy = fusion.note === undefined ? fusion.id : undefined;
@@ -159,7 +159,7 @@ function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, { b
   if (requirementMet === false) {
     return { ...refused('version-too-old'), requires: replacement.requires, requirementMet };
   }
-  return { ...base, status: 'fixable', reason: undefined, promise: replacement.promise, requires: replacement.requires, requirementMet, cautions: rollout && replacement.promise !== 'exact' ? ['rollout'] : [], ...written };
+  return { ...base, status: 'fixable', reason: undefined, promise: replacement.promise, requires: replacement.requires, requirementMet, cautions: [...base.cautions, ...replacement.cautions ?? [], ...(replacement.promise === 'exact' ? GENERAL_CAUTIONS : ['rollout', ...GENERAL_CAUTIONS]).filter((caution) => around.has(caution))], ...written };
 }
 
 /** Not the code's fault: there is nothing better to write for this form on this backend. */

@@ -1,3 +1,4 @@
+import { canonicalGraph } from '../fusions/canonicalGraph';
 import type { FusionMatch } from '../fusions/matchGraph';
 import type { Statement } from '../python/ast';
 import { decoratorName } from '../python/scopes';
@@ -21,8 +22,8 @@ export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFa
   const checks: readonly (readonly [string, () => boolean])[] = [
     ['notebook', () => scope.file.endsWith('.ipynb')],
     ['compiled', () => isCompiled(trace)],
-    ['autocast', () => members.some((node) => /autocast/.test(node.attributes.context ?? ''))],
-    ['in-place', () => members.some((node) => node.attributes.inPlace === true)],
+    ['autocast', () => members.some((node) => /autocast/.test(node.attributes.context ?? '')) || [...definition.decorators, ...(owner?.decorators ?? [])].some((decorator) => /\b(autocast|custom_fwd)\b/.test(scope.text.slice(decorator.start, decorator.end)))],
+    ['in-place', () => members.some((node) => node.attributes.inPlace === true) || changedMeanwhile(trace, match, facts)],
     ['hooks', () => /\.(register_hook|retain_grad|register_multi_grad_hook)\(/.test(body) || /\bregister_(forward|full_backward)(_pre)?_hook\(/.test(scope.text)],
     ['dtensor', () => /\b(DTensor|distribute_tensor|parallelize_module|to_local\(|from_local\()/.test(scope.text)],
     ['checkpoint-policy', () => /\b(CheckpointPolicy|create_selective_checkpoint_contexts)\b/.test(scope.text)],
@@ -35,6 +36,14 @@ export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFa
     ['control-flow', () => sitesOf(graph, facts.own).some((place) => place.file !== scope.file)],
   ];
   return owner === undefined && definition.body.length === 0 ? 'control-flow' : checks.find(([, applies]) => applies())?.[0];
+}
+
+/** A value that the form reads is changed in place after the form began, under this name or another: the fused operator would read it later. */
+function changedMeanwhile({ graph }: FunctionTrace, match: FusionMatch, facts: MatchFacts): boolean {
+  const { behind } = canonicalGraph(graph);
+  const read = new Set([...match.roles.values()].flatMap((role) => (role.kind === 'tensor' ? [behind[role.node]] : [])));
+  const began = Math.min(...match.operators);
+  return graph.nodes.some(({ id, op, inputs, attributes }) => id > began && id < facts.inner.id && !match.nodes.includes(id) && (attributes.inPlace === true || op === 'indexPut') && inputs.length > 0 && read.has(behind[inputs[0]]));
 }
 
 /** A number of the form that the source does not give, and that is not one of its roles: 1.702 must be 1.702. */

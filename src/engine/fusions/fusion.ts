@@ -31,6 +31,8 @@ export interface Fusion {
   readonly minimumPerStep?: number;
   /** What to write instead, per backend; a backend that is missing has advice only (`fuse.remedy.<id>`). */
   readonly replacements?: Partial<Readonly<Record<FuseBackend, Replacement>>>;
+  /** `fuse.caution.<code>` to give where the workspace shows its sign, beside those that every edit has. */
+  readonly cautions?: readonly string[];
   /** Advice in the words of the workspace that added the fusion; the catalogue's own stands under `fuse.remedy.<id>`. */
   readonly note?: string;
   /** Forms that look like this one and must not be replaced, each with the reason. */
@@ -81,6 +83,8 @@ export interface Replacement {
   readonly module?: string;
   /** What is promised of the numbers: `fuse.promise.<promise>`. */
   readonly promise: 'exact' | 'rounding' | 'fp32Inside';
+  /** `fuse.caution.<code>`: what the operator wants that the source does not tell. */
+  readonly cautions?: readonly string[];
   /** Oldest versions that have the operator, for people. */
   readonly requires: string;
 }

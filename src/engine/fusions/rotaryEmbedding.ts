@@ -10,7 +10,7 @@ const turnsRight = (bound: BoundForm): boolean => bound.sources('neg').every((te
 /** Keeps its input for the backward pass; the 'interleaved' form turns neighbours, as GPT-J does. */
 const ascend: Replacement = {
   write: (bound) => (!turnsRight(bound) ? { reason: 'other-rotation' } : python(`torch_npu.npu_rotary_mul(${inFp32(bound, 'x')}, ${inFp32(bound, 'cos')}, ${inFp32(bound, 'sin')}${bound.form === 'interleaved' ? ", rotary_mode='interleave'" : ''})`)),
-  module: 'torch_npu', promise: 'rounding', requires: 'torch_npu 2.1',
+  module: 'torch_npu', promise: 'rounding', requires: 'torch_npu 2.1', cautions: ['npu-rotary'],
 };
 
 /** Rotary position embedding applied by slices and products: x · cos + rotate(x) · sin. */

@@ -1,6 +1,7 @@
 import { FAMILIES, familyIndex, isFamily, type Family } from '../../protocol/families';
 import { parseAscendName } from '../operators/kernelToken';
 import { EventKind, type RankData } from '../profile/columns';
+import { userPattern } from '../userPattern';
 import { FAMILY_TABLE, type FamilyTableRule } from './familyTable';
 import { markNormCores } from './normCores';
 
@@ -20,7 +21,7 @@ export interface FamilyRuleProblem {
 }
 
 interface UserRule {
-  readonly pattern: RegExp;
+  readonly test: (value: string) => boolean;
   readonly family: number;
 }
 
@@ -33,11 +34,12 @@ export function compileFamilyRules(rules: readonly FamilyRule[]): { readonly rul
       problems.push({ index, code: 'families.unknown-family', args });
       return;
     }
-    try {
-      compiled.push({ pattern: new RegExp(rule.pattern, 'i'), family: familyIndex(rule.family) });
-    } catch {
+    const test = userPattern(args.pattern);
+    if (test === undefined) {
       problems.push({ index, code: 'families.bad-pattern', args });
+      return;
     }
+    compiled.push({ test, family: familyIndex(rule.family) });
   });
   return { rules: compiled, problems };
 }
@@ -88,7 +90,7 @@ export function assignFamilies(data: RankData, userRules: readonly FamilyRule[] 
       inner.set(low, key);
       const name = strings.get(events.name[row]);
       const type = strings.get(events.type[row]);
-      const user = rules.find((rule) => rule.pattern.test(name) || (type !== '' && rule.pattern.test(type)));
+      const user = rules.find((rule) => rule.test(name) || (type !== '' && rule.test(type)));
       decidedByUser.push(user !== undefined);
       familyOfKey.push(user?.family ?? familyIndex(familyOfEvent(events.kind[row], name, type, strings.get(events.core[row]), ascend)));
     }

@@ -1,9 +1,10 @@
 import type { EventPlace, SearchParams, SearchResult } from '../../protocol/timeline';
 import type { RankData } from '../profile/columns';
+import { userPattern } from '../userPattern';
 import { eventPlace } from './places';
 
 const MOST_PLACES = 2000;
-/** A regular expression of the user's sees at most this many characters of a name, so that a bad one stays bearable. */
+/** A regular expression of the user's sees at most this many characters of a name. */
 const PATTERN_CHARACTERS = 1024;
 
 /**
@@ -61,10 +62,6 @@ function matcher({ text = '', regex = false }: SearchParams): ((value: string) =
     const wanted = text.toLowerCase();
     return (value) => value.toLowerCase().includes(wanted);
   }
-  try {
-    const pattern = new RegExp(text, 'iu');
-    return (value) => pattern.test(value.slice(0, PATTERN_CHARACTERS));
-  } catch {
-    return undefined;
-  }
+  const test = userPattern(text);
+  return test === undefined ? undefined : (value) => test(value.slice(0, PATTERN_CHARACTERS));
 }

@@ -89,6 +89,6 @@ export const figureMessages: Readonly<Record<string, string>> = {
   'assumption.untimed': '{count} {count#kernel has no usable time; it is#kernels have no usable time; they are} counted, but in no time figure.',
   'assumption.mixed': '{count} {count#kernel computes and communicates in one; it is#kernels compute and communicate in one; they are} counted as compute.',
 
-  'families.bad-pattern': 'The family rule “{pattern}” is not a valid regular expression and is ignored.',
+  'families.bad-pattern': 'The family rule “{pattern}” is not a valid regular expression (look-around and back references are not understood) and is ignored.',
   'families.unknown-family': 'The family rule “{pattern}” names “{family}”, which is no family, and is ignored.',
 };

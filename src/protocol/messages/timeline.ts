@@ -118,7 +118,7 @@ export const timelineMessages: Readonly<Record<string, string>> = {
   'timeline.search.next': 'Next',
   'timeline.search.results': 'Events found',
   'timeline.search.none': 'Nothing found.',
-  'timeline.search.bad': 'This regular expression is not complete.',
+  'timeline.search.bad': 'This regular expression is not complete, or has look-around or back references, which are not understood here.',
   'timeline.search.total': '{total} {total#event#events}, {time} summed',
   'timeline.search.capped': '{total} {total#event#events}, {time} summed; the first {shown} {shown#is#are} listed',
   'timeline.table.note': '{shown} {shown#event on screen is#events on screen are} listed, {more} more {more#is#are} not; {binned} {binned#is#are} shorter than a pixel: zoom in to see them.',

@@ -68,6 +68,8 @@ describe('timeline: requests', () => {
     assert.equal(pattern.places.length, 3);
     assert.equal(search(rank, { rank: '', text: '4096', fields: ['shapes'] }).total, scan((i) => strings.get(d.shapes[i]).includes('4096')).length);
     assert.equal(search(rank, { rank: '', text: '(', regex: true }).badPattern, true);
+    // Look-around has no linear-time matcher: refused rather than allowed to hang.
+    assert.equal(search(rank, { rank: '', text: '(?=a)', regex: true }).badPattern, true);
   });
 
   it('totals an area: each event once, union and sum apart', () => {

@@ -44,8 +44,8 @@ export interface SpillStore {
 export interface FilePort {
   /** `undefined` when nothing is there or it may not be read. */
   stat(path: string): Promise<FileStat | undefined>;
-  /** Entries sorted by name; an unreadable folder gives an empty list. */
-  list(folder: string): Promise<readonly FolderEntry[]>;
+  /** Entries sorted by name; an unreadable folder gives an empty list, and `onRefused` the system's reason (one that is not there does not). */
+  list(folder: string, onRefused?: (reason: string) => void): Promise<readonly FolderEntry[]>;
   /** Up to `length` bytes from `offset`; shorter at the end of the file. */
   read(path: string, offset: number, length: number): Promise<Uint8Array>;
   /** The file's bytes in chunks. A chunk may be reused by the port after the next one was asked for: copy what must stay. */

@@ -40,11 +40,15 @@ async function statOf(file: string): Promise<FileStat | undefined> {
   }
 }
 
-async function list(folder: string): Promise<readonly FolderEntry[]> {
+async function list(folder: string, onRefused?: (reason: string) => void): Promise<readonly FolderEntry[]> {
   let names;
   try {
     names = await readdir(folder, { withFileTypes: true });
-  } catch {
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+    if (reason !== 'ENOENT' && reason !== 'ENOTDIR') {
+      onRefused?.(reason);
+    }
     return [];
   }
   const entries: FolderEntry[] = [];

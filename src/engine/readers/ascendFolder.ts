@@ -80,7 +80,8 @@ function empty(port: FilePort, path: string, entries: readonly FolderEntry[]): A
 }
 
 async function withOutput(port: FilePort, path: string, entries: readonly FolderEntry[], output: string): Promise<AscendFolder> {
-  const outputEntries = output === path ? entries : await port.list(output);
+  let refused = false;
+  const outputEntries = output === path ? entries : await port.list(output, () => { refused = true; });
   const files = namesOf(outputEntries, 'file');
   const find = (test: (name: string) => boolean): string | undefined => {
     const name = files.find(test);
@@ -88,7 +89,8 @@ async function withOutput(port: FilePort, path: string, entries: readonly Folder
   };
   const kernels = find((name) => name === 'kernel_details.csv');
   const folder = { ...empty(port, path, entries), output, outputEntries, kernels: kernels === undefined ? [] : [kernels], trace: find((name) => name === 'trace_view.json'), database: find((name) => RANK_DATABASE.test(name)) };
-  return outputEntries.length === 0 ? { ...folder, kind: 'raw' } : folder;
+  // A result that may not be listed is no result that was never made.
+  return outputEntries.length === 0 && !refused ? { ...folder, kind: 'raw' } : folder;
 }
 
 /** `PROF_…` as msprof leaves it: the newest export of `op_summary` and its timeline. */

@@ -15,7 +15,7 @@ export const DEVICE_COLUMNS: Spec<DeviceEvents> = {
   startNs: [Float64Array, NaN], durationNs: [Float64Array, NaN],
   name: [Uint32Array, 0], type: [Uint32Array, 0], core: [Uint16Array, 0], shapes: [Uint32Array, 0], dtypes: [Uint32Array, 0],
   stream: [Uint16Array, 0], kind: [Uint8Array, EventKind.Compute], flags: [Uint8Array, 0], family: [Uint8Array, 0],
-  step: [Int16Array, -1], launch: [Int32Array, -1], op: [Int32Array, -1], detailAt: [Float64Array, 0], detailLength: [Uint16Array, 0],
+  step: [Int32Array, -1], launch: [Int32Array, -1], op: [Int32Array, -1], detailAt: [Float64Array, 0], detailLength: [Uint16Array, 0],
 };
 
 /** Every host column likewise. */

@@ -38,7 +38,7 @@ export interface DeviceEvents {
   /** Index into the family table; filled by `analysis/families`. */
   readonly family: Uint8Array;
   /** Index into `RankData.steps`, -1 outside every step. */
-  readonly step: Int16Array;
+  readonly step: Int32Array;
   /** Index of the launching host event (runtime call), -1 unknown. */
   readonly launch: Int32Array;
   /** Index of the innermost host operator of the launch, -1 unknown. */

@@ -12,6 +12,7 @@ import { StreamRegistry } from './ascendStreams';
 import { CellNumber } from './csvNumbers';
 import { CsvScanner } from './csvScanner';
 import { TimeBase } from './csvTime';
+import { MAX_STEPS } from '../links/steps';
 import { checkCancelled, type ReaderContext } from './reader';
 
 export interface KernelTable {
@@ -293,7 +294,7 @@ class KernelTableReader {
     let index = this.steps.get(number);
     if (index === undefined) {
       index = this.steps.size;
-      if (index > 0x7fff) {
+      if (index === MAX_STEPS) {
         return -1;
       }
       this.steps.set(number, index);

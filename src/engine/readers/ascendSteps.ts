@@ -12,10 +12,11 @@ export function stepsOf(events: DeviceEvents, numbers: readonly number[], host: 
     return found;
   }
   // The column is the profiler's own answer, by launch. Ranges only add where a step lies on the host.
-  const ranges = found.filter((step) => step.source === 'profiler');
+  const ranges = new Map(found.filter((step) => step.source === 'profiler').reverse().map((step) => [step.number, step]));
   const steps: StepInfo[] = [...numbers].sort((a, b) => a - b)
-    .map((number) => ranges.find((range) => range.number === number) ?? { name: `ProfilerStep#${number}`, number, startNs: NaN, durationNs: NaN, source: 'profiler' });
-  const position = numbers.map((number) => steps.findIndex((step) => step.number === number));
+    .map((number) => ranges.get(number) ?? { name: `ProfilerStep#${number}`, number, startNs: NaN, durationNs: NaN, source: 'profiler' });
+  const places = new Map(steps.map((step, index) => [step.number, index]));
+  const position = Int32Array.from(numbers, (number) => places.get(number) ?? -1);
   for (let row = 0; row < events.count; row++) {
     events.step[row] = events.step[row] < 0 ? -1 : position[events.step[row]];
   }

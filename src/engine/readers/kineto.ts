@@ -72,6 +72,7 @@ async function readPass(context: ReaderContext, path: string, container: Contain
     signal: context.signal,
     ...(spill === undefined ? {} : { onChunk: (offset: number, chunk: Uint8Array) => spill.store.append(offset, chunk) }),
   });
+  collector.end();
   await spill?.store.finish();
   return { collector, outcome, cut, spilled: spill !== undefined };
 }
@@ -173,7 +174,7 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
       name: device.take('name', deviceOrder), stream: device.take('stream', deviceOrder), kind: device.take('kind', deviceOrder),
       detailAt: device.take('detailAt', deviceOrder), detailLength: device.take('detailLength', deviceOrder),
       type: new Uint32Array(devices), core: new Uint16Array(devices), shapes: new Uint32Array(devices), dtypes: new Uint32Array(devices),
-      flags: new Uint8Array(devices), family: new Uint8Array(devices), step: new Int16Array(devices).fill(-1),
+      flags: new Uint8Array(devices), family: new Uint8Array(devices), step: new Int32Array(devices).fill(-1),
       launch: new Int32Array(devices).fill(-1), op: new Int32Array(devices).fill(-1),
     },
     deviceCorrelation: device.take('correlation', deviceOrder), deviceExternalId: device.take('externalId', deviceOrder),

@@ -56,6 +56,8 @@ export class KinetoCollector implements TraceVisitor {
   readonly missingDuration: OddCount = { kernels: 0, others: 0 };
   readonly negativeDuration: OddCount = { kernels: 0, others: 0 };
   completeEvents = 0;
+  /** Rows of `B` events without their `E` yet, by thread, innermost last. */
+  private readonly openRanges = new Map<number, number[]>();
   mtia = false;
   /** Distinct names read with backslashes as path text, and with bytes that are no clean UTF-8. */
   literalNames = 0;
@@ -101,6 +103,12 @@ export class KinetoCollector implements TraceVisitor {
       case 0x73: case 0x66: case 0x74: // s f t
         this.flow(event);
         break;
+      case 0x42: // B
+        this.begin(event);
+        break;
+      case 0x45: // E
+        this.finish(event);
+        break;
       case 0x69: case 0x49: // i I
         this.instant(event);
         break;
@@ -125,6 +133,49 @@ export class KinetoCollector implements TraceVisitor {
     } else {
       this.addHost(event, category, name, start, duration);
     }
+  }
+
+  /** A range in two events: its row waits for the end on its thread, where ranges nest. */
+  private begin(event: TraceEvent): void {
+    const category = this.category(event);
+    if (category <= Category.Set) {
+      this.skip(event);
+      return;
+    }
+    this.completeEvents++;
+    const name = event.nameStart < 0 ? 0 : this.strings.internBytes(event.bytes, event.nameStart, event.nameEnd, this.decode);
+    this.addHost(event, category, name, this.clock.relative(event.bytes, event.timeStart, event.timeEnd), NaN);
+    const row = this.host.count - 1;
+    const thread = this.host.columns.thread[row];
+    const open = this.openRanges.get(thread);
+    if (open === undefined) {
+      this.openRanges.set(thread, [row]);
+    } else {
+      open.push(row);
+    }
+  }
+
+  private finish(event: TraceEvent): void {
+    const row = this.openRanges.get(this.threads.indexOf(event))?.pop();
+    if (row === undefined) {
+      this.skip(event);
+      return;
+    }
+    const columns = this.host.columns;
+    const duration = this.clock.relative(event.bytes, event.timeStart, event.timeEnd) - columns.startNs[row];
+    if (duration >= 0 && duration < Infinity) {
+      columns.durationNs[row] = duration;
+    } else {
+      (duration < 0 ? this.negativeDuration : this.missingDuration).others++;
+    }
+  }
+
+  /** To be called when the file has been read: ranges nobody ended have no known duration. */
+  end(): void {
+    for (const open of this.openRanges.values()) {
+      this.missingDuration.others += open.length;
+    }
+    this.openRanges.clear();
   }
 
   private addDevice(event: TraceEvent, category: Category, name: number, start: number, duration: number): void {
@@ -326,7 +377,7 @@ export class KinetoCollector implements TraceVisitor {
     this.skipped[event.phase]++;
   }
 
-  /** `ph` → events of a kind that is not shown (counters, B/E pairs …). */
+  /** `ph` → events of a kind that is not shown (counters, ends without a beginning …). */
   notShown(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     this.skipped.forEach((count, phase) => {

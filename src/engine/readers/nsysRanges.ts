@@ -1,10 +1,8 @@
-import { assignSteps, findSteps } from '../links/steps';
+import { assignSteps, findSteps, MAX_STEPS } from '../links/steps';
 import { HostKind, type DeviceEvents, type HostEvents, type StepInfo, type StringTableLike } from '../profile/columns';
 
 /** Ranges that name an iteration, as training scripts usually call theirs. */
 const STEP = /^(?:train(?:ing)?[ _])?(?:step|iteration|iter)[ _#:]*(\d+)$/i;
-/** `DeviceEvents.step` is 16 bits wide. */
-const MAX_STEPS = 32_000;
 
 /**
  * Steps: torch's own ranges, else ranges named like an iteration, else the optimizer's, else the whole recording

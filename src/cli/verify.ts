@@ -3,7 +3,7 @@ import path from 'node:path';
 import { FUSE_BACKENDS, type FuseBackend } from '../engine/fusions/fusion';
 import { ModuleSet, type ModuleScope } from '../engine/python/program';
 import { indexSources, scopeOf } from '../engine/python/sourceIndex';
-import { chainShapes } from '../engine/verify/chainShapes';
+import { shapesAt } from '../engine/verify/chainShapes';
 import { verifySubject } from '../engine/verify/verifySubject';
 import { nodeFilePort } from '../node/filePort';
 import { pythonParser } from '../node/pythonParser';
@@ -138,9 +138,7 @@ async function profileOf(profile: string, context: CommandContext, noCache: bool
       const loaded = await opened.load(rank);
       const { explanation } = await opened.session.explain(rank.id, { sources: [path.dirname(subject.file)] }, { signal: context.io.signal });
       opened.progress.clear();
-      const chain = explanation.fingerprints.find(({ fingerprint, sources }) => fingerprint.fusion?.id === subject.fusion
-        && sources.some(({ file, startLine, endLine }) => path.resolve(file) === subject.file && startLine <= subject.endLine && subject.startLine <= endLine));
-      return chain === undefined ? undefined : chainShapes(loaded.data, chain.fingerprint.events[0] ?? [], subject.fusion);
+      return shapesAt(loaded.data, explanation, subject);
     },
   };
 }

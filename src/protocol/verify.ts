@@ -9,6 +9,14 @@ export interface ProfileShapes {
   readonly dtype: VerifyDtype | undefined;
 }
 
+export interface VerifyMethods {
+  /** Shapes of the inputs of a chain, from one occurrence: the device event it starts with, and how many kernels it has. Undefined where the profile has none. */
+  chainShapes: {
+    readonly params: { readonly rank: string; readonly fusion: string; readonly event: number; readonly kernels: number };
+    readonly result: ProfileShapes | undefined;
+  };
+}
+
 /** Original and fused text of one function, with what is known of its inputs. */
 export interface VerifySubject {
   readonly file: string;

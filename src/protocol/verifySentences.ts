@@ -19,7 +19,7 @@ export function verifyHeadline(report: VerifyReport, translate: Translate): stri
   const bad = report.rows.find(({ within }) => !within);
   const dtype = bad?.dtype ?? report.rows[0]?.dtype ?? 'float32';
   const { maxAbs, maxRel } = largest(report.rows.filter((row) => row.dtype === dtype));
-  return text(bad === undefined ? 'verify.headline.verified' : 'verify.headline.differs', { maxAbs: figureText(maxAbs), maxRel: figureText(maxRel), dtype: SHORT[dtype] ?? dtype }, translate);
+  return text(bad === undefined ? 'verify.headline.verified' : 'verify.headline.differs', { maxAbs: figureText(maxAbs), maxRel: figureText(maxRel), dtype: SHORT[dtype] ?? dtype, promise: text(`verify.promise.${report.promise}`, undefined, translate) }, translate);
 }
 
 /** Everything that has to be said beside the table, one sentence each. */

@@ -1,5 +1,6 @@
 import type { ProfileShapes, VerifyDtype } from '../../protocol/verify';
-import type { RankData } from '../profile/columns';
+import type { Explanation } from '../attribution/explain';
+import { EventKind, type RankData } from '../profile/columns';
 
 /** Names of dtypes as torch_npu and PyTorch profiles write them. */
 const DTYPES: Readonly<Record<string, VerifyDtype>> = {
@@ -28,6 +29,24 @@ export function chainShapes({ deviceEvents, strings }: RankData, events: ArrayLi
   const shapes: Record<string, readonly number[]> = fusion === 'attention' ? { query: kernels[0].shapes[0] ?? x } : { x };
   const table = fusion === 'rope' ? first.shapes.find((shape, i) => i !== at && shape.at(-1) === x.at(-1)) : undefined;
   return { shapes: table === undefined ? shapes : { ...shapes, cos: table, sin: table }, dtype: DTYPES[first.dtypes[at]?.trim() ?? ''] };
+}
+
+/** The compute kernels of one stream from an event on. */
+export function occurrenceFrom({ deviceEvents }: RankData, event: number, count: number): readonly number[] {
+  const found: number[] = [];
+  for (let i = event; i < deviceEvents.count && found.length < count; i++) {
+    if (deviceEvents.stream[i] === deviceEvents.stream[event] && deviceEvents.kind[i] === EventKind.Compute) {
+      found.push(i);
+    }
+  }
+  return found;
+}
+
+/** Shapes of the chain of one fusion that lies at these lines. */
+export function shapesAt(rank: RankData, { fingerprints }: Explanation, at: { readonly fusion: string; readonly file: string; readonly startLine: number; readonly endLine: number }): ProfileShapes | undefined {
+  const chain = fingerprints.find(({ fingerprint, sources }) => fingerprint.fusion?.id === at.fusion
+    && sources.some(({ file, equals, startLine, endLine }) => [file, ...equals].includes(at.file) && startLine <= at.endLine && at.startLine <= endLine));
+  return chain === undefined ? undefined : chainShapes(rank, chain.fingerprint.events[0] ?? [], at.fusion);
 }
 
 const size = (shape: readonly number[]): number => (shape.length === 0 ? 0 : shape.reduce((product, length) => product * length, 1));

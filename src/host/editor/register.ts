@@ -10,6 +10,7 @@ import { FuseActions } from './fuseActions';
 import { LineHeat } from './lineHeat';
 import { writePatch } from './writePatch';
 import { PathQuestion } from './pathQuestion';
+import { registerVerify } from '../verify/register';
 
 const PYTHON: vscode.DocumentSelector = [{ language: 'python', scheme: 'file' }, { language: 'python', scheme: 'vscode-remote' }];
 
@@ -18,7 +19,7 @@ export function registerEditor(store: ProfileStore, tabs: ViewTabs, extensionUri
   const evidence = new EvidenceStore(store);
   const fuser = new Fuser(evidence);
   const disposable = vscode.Disposable.from(
-    evidence, fuser, new LineHeat(evidence, extensionUri), new ChainDiagnostics(evidence), new PathQuestion(evidence),
+    evidence, fuser, registerVerify(PYTHON, extensionUri.fsPath, evidence, fuser), new LineHeat(evidence, extensionUri), new ChainDiagnostics(evidence), new PathQuestion(evidence),
     vscode.languages.registerCodeLensProvider(PYTHON, new ChainLenses(evidence, fuser)),
     vscode.languages.registerHoverProvider(PYTHON, new ChainHovers(evidence)),
     vscode.languages.registerCodeActionsProvider(PYTHON, new FuseActions(fuser), { providedCodeActionKinds: FuseActions.kinds }),

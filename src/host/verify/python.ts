@@ -1,0 +1,33 @@
+import { existsSync, statSync } from 'node:fs';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { chosenInterpreter } from '../interpreter';
+
+/** What the Python extension gives other extensions, as far as we ask. */
+interface PythonApi {
+  readonly environments?: { readonly getActiveEnvironmentPath?: (resource?: vscode.Uri) => { readonly path: string } };
+}
+
+/**
+ * The interpreter that runs verifications: `fuselens.python.path`, else the one chosen in the Python extension (where it runs
+ * already), else its default or a `.venv` of the workspace, else whatever `python3` is. Only for trusted workspaces.
+ */
+export function pythonFor(resource: vscode.Uri): string {
+  const own = vscode.workspace.getConfiguration('fuselens').get<string>('python.path', '').trim();
+  if (own !== '') {
+    return executable(own);
+  }
+  const extension = vscode.extensions.getExtension<PythonApi>('ms-python.python');
+  const active = extension?.isActive === true ? extension.exports.environments?.getActiveEnvironmentPath?.(resource).path : undefined;
+  const found = [active, chosenInterpreter()].find((one) => one !== undefined && existsSync(one));
+  return found === undefined ? (process.platform === 'win32' ? 'python' : 'python3') : executable(found);
+}
+
+/** Where an environment's folder is named, its interpreter. */
+function executable(named: string): string {
+  try {
+    return statSync(named).isDirectory() ? path.join(named, ...(process.platform === 'win32' ? ['Scripts', 'python.exe'] : ['bin', 'python'])) : named;
+  } catch {
+    return named;
+  }
+}

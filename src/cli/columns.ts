@@ -35,10 +35,10 @@ export async function columnsCommand(args: readonly string[], context: CommandCo
     await rm(path.join(out, COLUMNS_INDEX), { force: true });
     for (const rank of ranks) {
       try {
-        const { data, problems: found } = await opened.load(rank);
+        const { source, data, problems: found } = await opened.load(rank);
         const file = `rank-${entries.length}.columns`;
         await writeParts(path.join(out, file), serializeRank({ data, problems: found }));
-        entries.push({ file, id: rank.id, label: rank.label, format: rank.format, rank: rank.rank ?? null, group: rank.group });
+        entries.push({ file, id: rank.id, label: rank.label, format: source.format, rank: rank.rank ?? null, group: rank.group });
       } catch (error) {
         if (!(error instanceof UnreadableInput) || ranks.length === 1) {
           throw error;

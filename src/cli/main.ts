@@ -6,11 +6,13 @@ import type { CliIo } from './io';
 function main(): void {
   const stop = new AbortController();
   process.once('SIGINT', () => {
-    stop.abort();
+    stop.abort('SIGINT');
     // A second signal ends a read that does not listen.
     process.once('SIGINT', () => process.exit(128 + constants.signals.SIGINT));
   });
-  process.once('SIGTERM', () => stop.abort());
+  // A terminal that closes and a polite kill let go of runs; only Ctrl+C ends them.
+  process.once('SIGTERM', () => stop.abort('SIGTERM'));
+  process.once('SIGHUP', () => stop.abort('SIGHUP'));
   // `fuselens … | head` closes the pipe early: that is no failure worth words.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));
   const io: CliIo = {

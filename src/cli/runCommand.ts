@@ -1,5 +1,6 @@
 import { EngineError } from '../node/engineError';
 import { english, text } from '../protocol/text';
+import { RunFailure } from '../run/failure';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CliIo, type CommandContext, type Language } from './io';
 import { languageOf, translator } from './language';
@@ -11,12 +12,19 @@ type Command = (args: readonly string[], context: CommandContext) => Promise<Exi
 /** Loaded when asked for: help and usage mistakes answer at once. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   analyze: async () => (await import('./analyze')).analyzeCommand,
+  attach: async () => (await import('./attach')).attachCommand,
   capture: async () => (await import('./capture')).captureCommand,
+  columns: async () => (await import('./columns')).columnsCommand,
   compare: async () => (await import('./compare')).compareCommand,
   export: async () => (await import('./export')).exportCommand,
+  fetch: async () => (await import('./fetch')).fetchCommand,
   fuse: async () => (await import('./fuse')).fuseCommand,
   inspect: async () => (await import('./inspect')).inspectCommand,
+  push: async () => (await import('./push')).pushCommand,
+  run: async () => (await import('./run')).runTrainingCommand,
+  runs: async () => (await import('./runs')).runsCommand,
   sample: async () => (await import('./sample')).sampleCommand,
+  stop: async () => (await import('./stop')).stopCommand,
   verify: async () => (await import('./verify')).verifyCommand,
 };
 
@@ -73,6 +81,9 @@ function report(error: unknown, command: string, io: CliIo, language: Language):
     return ExitCode.Interrupted;
   }
   say(failure.code, failure.args);
+  if (error instanceof RunFailure && error.explanation.raw !== '') {
+    io.err(`${error.explanation.raw.split('\n').map((line) => `  ${line}`).join('\n')}\n`);
+  }
   return ExitCode.Unreadable;
 }
 

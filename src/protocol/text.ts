@@ -9,6 +9,7 @@ import type { Message, MessageArguments, Problem } from '../engine/profile/probl
 import { ascendMessages } from './messages/ascend';
 import { captureMessages } from './messages/capture';
 import { cliMessages } from './messages/cli';
+import { cliRunMessages } from './messages/cliRuns';
 import { compareMessages } from './messages/compare';
 import { databaseMessages } from './messages/databases';
 import { familyMessages } from './messages/families';
@@ -29,7 +30,7 @@ import { visibleText } from './visibleText';
 /** All tables by area; a test proves that no code stands in two of them. */
 export const MESSAGE_AREAS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   figures: figureMessages, families: familyMessages, report: reportMessages, open: openMessages, kineto: kinetoMessages, ascend: ascendMessages,
-  databases: databaseMessages, timeline: timelineMessages, views: viewMessages, sample: sampleMessages, cli: cliMessages, compare: compareMessages, capture: captureMessages, fingerprints: fingerprintMessages, fuse: fuseMessages, verify: verifyMessages, tasks: taskMessages, run: runMessages,
+  databases: databaseMessages, timeline: timelineMessages, views: viewMessages, sample: sampleMessages, cli: cliMessages, compare: compareMessages, capture: captureMessages, fingerprints: fingerprintMessages, fuse: fuseMessages, verify: verifyMessages, tasks: taskMessages, run: runMessages, cliRuns: cliRunMessages,
 };
 
 /** Code → English template. */

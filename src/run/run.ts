@@ -91,6 +91,8 @@ export interface RunRecord {
   readonly startedAt: string;
   /** Hosts of a run over several (`''` is this machine), rank 0's first. */
   readonly hosts?: readonly string[];
+  /** Working directory on the (first) host, absolute. */
+  readonly workdir?: string;
   readonly provenance?: Provenance;
 }
 

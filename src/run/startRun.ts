@@ -36,22 +36,22 @@ export async function startRun(hosts: Hosts, settings: RunSettings, options: Sta
     ...(members.length > 1 ? { hosts: members.map((host) => host ?? '') } : {}),
     ...(kept === undefined ? {} : { provenance: kept.provenance }),
   };
-  const folders: string[] = [];
+  const started: { readonly folder: string; readonly workdir: string }[] = [];
   const endpoint = members.length > 1 ? settings.rendezvous ?? `${await addressOf(hosts, members)}:${portOf(id)}` : undefined;
   for (const [node, host] of members.entries()) {
     const rendezvous = endpoint === undefined ? undefined : { id, endpoint, nodes: members.length, node };
     try {
-      folders.push(await startOn(hosts, host, record, options, kept?.patch, rendezvous));
+      started.push(await startOn(hosts, host, record, options, kept?.patch, rendezvous));
     } catch (error) {
       if (node > 0) {
-        await runHandle(hosts, { ...record, hosts: members.slice(0, node).map((name) => name ?? '') }, folders[0]).stop({ graceSeconds: 5 }).catch(() => undefined);
+        await runHandle(hosts, { ...record, hosts: members.slice(0, node).map((name) => name ?? '') }, started[0].folder).stop({ graceSeconds: 5 }).catch(() => undefined);
         const raw = error instanceof RunFailure ? error.explanation.raw : '';
         throw runFailure('error.run-member-start', { host: host ?? '', text: raw.split('\n')[0] ?? '' }, raw);
       }
       throw error;
     }
   }
-  return runHandle(hosts, record, folders[0]);
+  return runHandle(hosts, { ...record, workdir: started[0].workdir }, started[0].folder);
 }
 
 /** Sorts by time, and says when: `20261130-093012-4f2a9c`. */
@@ -80,20 +80,21 @@ async function addressOf(hosts: Hosts, members: readonly (string | undefined)[])
   return (await hostFacts(hosts.shell(members[0]))).address ?? names[0];
 }
 
-/** One host's part. Returns its run folder. */
-async function startOn(hosts: Hosts, host: string | undefined, record: RunRecord, options: StartOptions, patch: Uint8Array | undefined, rendezvous: Rendezvous | undefined): Promise<string> {
+/** One host's part. */
+async function startOn(hosts: Hosts, host: string | undefined, record: RunRecord, options: StartOptions, patch: Uint8Array | undefined, rendezvous: Rendezvous | undefined): Promise<{ readonly folder: string; readonly workdir: string }> {
   const shell = hosts.shell(host);
   const { signal } = options;
   const facts = await hostFacts(shell, signal);
   const folder = `${absoluteThere(facts.home, hosts.tools.runsFolder ?? '.fuselens/runs')}/${record.id}`;
-  const script = folderScript(host, facts, folder, record, options, patch, rendezvous);
+  const workdir = workdirOf(record.settings, facts, options.workspace, host === undefined);
+  const script = folderScript(host, workdir, folder, { ...record, workdir }, options, patch, rendezvous);
   for (let attempt = 1; ; attempt++) {
     try {
       const { exit, stderr, stdout } = await shell.run(script, signal === undefined ? {} : { signal });
       if (exit !== 0) {
         throw new RunFailure(explainRunFailure(`${stderr}\n${stdout}`, exit, { transport: false, ...(host === undefined ? {} : { host }) }));
       }
-      return folder;
+      return { folder, workdir };
     } catch (error) {
       if (attempt >= START_TRIES || !isConnectionLoss(error)) {
         throw error;
@@ -103,11 +104,10 @@ async function startOn(hosts: Hosts, host: string | undefined, record: RunRecord
   }
 }
 
-function folderScript(host: string | undefined, facts: HostFacts, folder: string, record: RunRecord, options: StartOptions, patch: Uint8Array | undefined, rendezvous: Rendezvous | undefined): string {
+function folderScript(host: string | undefined, hostWorkdir: string, folder: string, record: RunRecord, options: StartOptions, patch: Uint8Array | undefined, rendezvous: Rendezvous | undefined): string {
   const { settings, id } = record;
   const container = settings.exec;
   const local = host === undefined;
-  const hostWorkdir = workdirOf(settings, facts, options.workspace, local);
   const hidden = settings.launcher === 'ray' || container !== undefined;
   const workdir = container === undefined ? hostWorkdir : container.path ?? hostWorkdir;
   const filesFolder = hidden ? `/tmp/fuselens-${id}` : `${folder}/files`;

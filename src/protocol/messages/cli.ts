@@ -8,6 +8,8 @@ export const cliMessages: Readonly<Record<string, string>> = {
   fuselens fuse FILE|DIR   swap in fused operators: --list, --diff, --write
   fuselens capture -- CMD  run a training command and record chosen steps
   fuselens sample DIR      write the synthetic sample profile and its source
+  fuselens run -- CMD      run a training command here or on a host; runs, attach, stop: those there are
+  fuselens push, fetch     sources to a host, profiles back; columns PATH: open a profile elsewhere
   fuselens verify PLACE    FILE:LINE: the function and its fused form side by side: --python, --host, --json
 
   fuselens COMMAND --help  the options of a command

@@ -83,6 +83,8 @@ export interface RankDigest {
   readonly tokensPerStep: number | null;
   readonly ranksPerCard: number | null;
   readonly steps: readonly DigestStep[];
+  /** Steps of a long recording that were passed over. */
+  readonly stepsLeftOut: number;
   readonly tables: Readonly<Record<DigestTableId, DigestTable>>;
   readonly density: { readonly edgesUs: readonly number[]; readonly density: readonly number[]; readonly counts: readonly number[] };
   readonly matmul: { readonly kernels: number; readonly shaped: number; readonly weights: readonly WeightUse[] };

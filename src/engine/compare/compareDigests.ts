@@ -114,9 +114,11 @@ function comparedRank({ rank, base, candidate }: RankPair): ComparedRank {
 }
 
 function notesOf(pairing: Pairing, base: SideFacts, candidate: SideFacts, crossVendor: boolean): CompareReport['notes'] {
+  const leftOut = Math.max(...[...base.samples, ...candidate.samples].map(({ digest }) => digest.stepsLeftOut));
   const oneStep = [base, candidate].every(({ samples }) => new Set(samples.map(({ digest, step, run }) => `${run} ${digest.group} ${step}`)).size === 1);
   return [
     ...(crossVendor ? [{ code: 'compare.note.cross-vendor' }] : []), ...pairing.notes,
+    ...(leftOut > 0 ? [{ code: 'compare.note.steps-left-out', args: { count: leftOut } }] : []),
     ...(oneStep && base.samples.length > 1 ? [{ code: 'compare.note.one-step' }] : []),
   ];
 }

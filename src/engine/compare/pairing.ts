@@ -34,9 +34,10 @@ export function pairRanks(base: CompareSide, candidate: CompareSide): Pairing {
   const [baseRanks, candidateRanks] = pairGroups(located(base), located(candidate), notes);
   const baseKeys = byRank(baseRanks);
   const candidateKeys = byRank(candidateRanks);
-  const common = [...baseKeys.keys()].filter((key) => candidateKeys.has(key));
+  // In order of the ranks, so that both directions of a comparison show the same one first.
+  const common = [...baseKeys.keys()].filter((key) => candidateKeys.has(key)).sort(byNumber);
   const dropped = baseKeys.size + candidateKeys.size - 2 * common.length;
-  const matched = common.length > 0 ? common.map((key) => [key, key] as const) : inOrder([...baseKeys.keys()], [...candidateKeys.keys()]);
+  const matched = common.length > 0 ? common.map((key) => [key, key] as const) : inOrder([...baseKeys.keys()].sort(byNumber), [...candidateKeys.keys()].sort(byNumber));
   const by = common.length > 0 ? 'rank' : matched.length > 0 ? 'order' : 'none';
   if (common.length > 0 && dropped > 0) {
     notes.push({ code: 'compare.note.ranks-left-out', args: { count: dropped } });
@@ -81,6 +82,8 @@ function byRank(ranks: readonly Located[]): ReadonlyMap<string, readonly Located
   }
   return found;
 }
+
+const byNumber = (a: string, b: string): number => Number(a) - Number(b) || (a < b ? -1 : a > b ? 1 : 0);
 
 /** Ranks without a common name: one beside one, or as many beside as many. */
 function inOrder(base: readonly string[], candidate: readonly string[]): readonly (readonly [string, string])[] {

@@ -19,6 +19,8 @@ import { WeightUses } from './weightUses';
 
 /** Rows kept of each table; the rest is one row. */
 const LIMITS: Readonly<Record<DigestTableId, number>> = { families: 64, phases: 16, chains: 600, operators: 600, kernels: 1500, lines: 2000 };
+/** Steps of a rank that are compared; of a longer recording so many are taken at equal distances. */
+const MOST_STEPS = 100;
 const REST: DigestRow = { key: '…', label: '…' };
 
 export interface DigestSource {
@@ -31,7 +33,8 @@ export interface DigestSource {
 /** Everything a comparison needs of one rank, in bounded size. `assignFamilies` must have run; without an explanation there are no chains and no lines. */
 export function rankDigest(data: RankData, source: DigestSource, explanation?: Explanation): RankDigest {
   const whole = selectEvents(data.deviceEvents);
-  const windows = windowsOf(data, whole);
+  const all = windowsOf(data, whole);
+  const windows = all.length <= MOST_STEPS ? all : Array.from({ length: MOST_STEPS }, (_window, i) => all[Math.floor((i * all.length) / MOST_STEPS)]);
   const steps = windows.map(({ index, selection }) => stepDigest(data, index, selection));
   const weights = new WeightUses();
   const tables = tablesOf(data, windows.map(({ selection }) => selection), weights, explanation);
@@ -39,7 +42,7 @@ export function rankDigest(data: RankData, source: DigestSource, explanation?: E
   return {
     id: source.id, label: source.label, rank: data.rank ?? source.rank ?? null, group: source.group, backend: data.backend, chip: chipOf(data), facts: data.facts,
     worldSize: worldSizeOf(data.facts), tokensPerStep: positive(data.facts['tokens_per_step']), ranksPerCard: positive(data.facts['ranks_per_card']),
-    steps, tables, density: durationDensity(merged(durations)), matmul: weights.finish(), memory: memoryDigest(data),
+    steps, stepsLeftOut: all.length - windows.length, tables, density: durationDensity(merged(durations)), matmul: weights.finish(), memory: memoryDigest(data),
   };
 }
 

@@ -27,7 +27,8 @@ export function compareRows(id: DigestTableId, pairs: readonly RankPair[], rules
     const own = usable.map(({ base, candidate }) => ({ base: base.map((sample) => places.value(sample, key)), candidate: candidate.map((sample) => places.value(sample, candidateKeys.get(key) ?? key)) }));
     return row === undefined ? undefined : compareRow(row, own, rules);
   });
-  return rows.filter((row): row is CompareRow => row !== undefined).sort((a, b) => Math.abs(b.differenceUs) - Math.abs(a.differenceUs) || (a.key < b.key ? -1 : 1));
+  // What ran only in steps that are left out is on neither side.
+  return rows.filter((row): row is CompareRow => row !== undefined && (row.base !== null || row.candidate !== null)).sort((a, b) => Math.abs(b.differenceUs) - Math.abs(a.differenceUs) || (a.key < b.key ? -1 : 1));
 }
 
 /** Lines are found on ranks that were given the sources only. */

@@ -82,6 +82,7 @@ export const compareMessages: Readonly<Record<string, string>> = {
   'compare.note.ranks-left-out': '{count} {count#rank is#ranks are} on one side only and left out.',
   'compare.note.folders-left-out': 'Step folders without a partner of the same name are left out: {folders}.',
   'compare.note.partial-steps': '{count} {count#step was#steps were} recorded in part only and left out.',
+  'compare.note.steps-left-out': 'The recording is long: {count} {count#step#steps} of a rank, at equal distances, {count#was#were} passed over.',
   'compare.note.one-step': 'Each side holds one step: the noise is that between ranks; how much steps differ from one another is not known.',
   'compare.note.unreadable': '{rank} of {side} could not be read and is left out: {reason}',
 

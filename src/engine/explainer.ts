@@ -8,7 +8,8 @@ import type { FilePort } from './port';
 import type { RankData } from './profile/columns';
 import type { SourceHints } from '../protocol/fingerprints';
 import type { FuseAnswer, FuseParams } from '../protocol/fuse';
-import { SourceIndexer, type SourceIndex } from './python/sourceIndex';
+import { SourceIndexer, type IndexOptions, type SourceIndex } from './python/sourceIndex';
+import { packageFolders } from './fuse/installed';
 
 export interface ExplainRequest {
   readonly step?: number;
@@ -20,6 +21,8 @@ export interface ExplainRequest {
   readonly pathMap?: Readonly<Record<string, string>>;
   /** Trusted workspaces whose `.fuselens/fusions` are read. */
   readonly fusionFolders?: readonly string[];
+  /** Packages of an environment that are source too, by the names of their folders; `interpreter` as in `FuseParams`. */
+  readonly packages?: { readonly interpreter: string; readonly names: readonly string[] };
   /** What the caller knows of the run; completed by what lies in the source folders. */
   readonly hints?: SourceHints;
 }
@@ -100,15 +103,15 @@ export class Explainer {
   }
 
   /** The index for a request; a failed or cancelled one is not kept. */
-  private async sources({ sources, overlay }: ExplainRequest, signal: AbortSignal | undefined): Promise<SourceIndex | undefined> {
-    if (sources === undefined || sources.length === 0) {
+  private async sources({ sources = [], overlay, packages }: ExplainRequest, signal: AbortSignal | undefined): Promise<SourceIndex | undefined> {
+    if (sources.length === 0 && packages === undefined) {
       this.index = undefined;
       return undefined;
     }
-    const key = JSON.stringify([sources, overlay ?? {}]);
+    const key = JSON.stringify([sources, packages ?? {}, overlay ?? {}]);
     if (this.index?.key !== key) {
       this.indexer ??= new SourceIndexer(this.port, await this.parser());
-      const value = this.indexer.index(sources, { overlay: new Map(Object.entries(overlay ?? {})), ...(signal === undefined ? {} : { signal }) });
+      const value = this.indexed(this.indexer, sources, packages, { overlay: new Map(Object.entries(overlay ?? {})), ...(signal === undefined ? {} : { signal }) });
       this.index = { key, value };
       value.catch(() => {
         // Only this one: a newer request may have taken its place.
@@ -118,5 +121,11 @@ export class Explainer {
       });
     }
     return this.index.value;
+  }
+
+  /** The workspace first: of equal answers the user's own code is the likelier. */
+  private async indexed(indexer: SourceIndexer, sources: readonly string[], packages: ExplainRequest['packages'], options: IndexOptions): Promise<SourceIndex> {
+    const folders = packages === undefined ? [] : await packageFolders(this.port, packages.interpreter);
+    return indexer.index([...sources, ...folders.flatMap((folder) => packages?.names.filter((name) => /^\w+$/.test(name)).map((name) => this.port.join(folder, name)) ?? [])], options);
   }
 }

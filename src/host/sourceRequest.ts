@@ -1,10 +1,21 @@
 import * as vscode from 'vscode';
 import type { EngineParams } from '../protocol/engine';
+import { chosenInterpreter } from './interpreter';
 
 /** The user's source as every request names it: asked for in two ways, the engine would index it twice in turn. */
-export const sourceRequest = (): SourceRequest => ({ sources: sourceFolders(), overlay: overlay(), pathMap: pathMap(), fusionFolders: trustedFolders() });
+export const sourceRequest = (): SourceRequest => ({ sources: sourceFolders(), overlay: overlay(), pathMap: pathMap(), fusionFolders: trustedFolders(), hints: { open: openFiles() }, ...packages() });
 
-export type SourceRequest = Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay' | 'pathMap' | 'fusionFolders'>;
+export type SourceRequest = Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay' | 'pathMap' | 'fusionFolders' | 'packages' | 'hints'>;
+
+/** Python files open in tabs: of equal places these come first. */
+const openFiles = (): readonly string[] => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).map(({ input }) => (input instanceof vscode.TabInputText && input.uri.path.endsWith('.py') ? input.uri.fsPath : '')).filter((file) => file !== '').sort();
+
+/** Framework packages the user asked to be searched, in the environment that the project uses. */
+function packages(): Pick<EngineParams<'fingerprints'>, 'packages'> {
+  const names = vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('source.packages', []);
+  const interpreter = names.length === 0 ? undefined : chosenInterpreter();
+  return interpreter === undefined ? {} : { packages: { interpreter, names } };
+}
 
 /** Prefixes of paths in a run → prefixes here, as the user set them. */
 export const pathMap = (): Readonly<Record<string, string>> => vscode.workspace.getConfiguration('fuselens').get<Readonly<Record<string, string>>>('source.pathMap', {});

@@ -99,6 +99,7 @@ export interface FingerprintMethods {
   /** Chains of one rank; with `sources` (folders or files) they are located in the code. `overlay` has the text of open documents by path, `pathMap` prefixes of paths in the run → prefixes here. */
   fingerprints: {
     readonly params: { readonly rank: string; readonly step?: number; readonly sources?: readonly string[]; readonly overlay?: Readonly<Record<string, string>>; readonly pathMap?: Readonly<Record<string, string>>; /** Trusted workspaces whose `.fuselens/fusions` are read. */ readonly fusionFolders?: readonly string[];
+      /** Packages of an environment that are source too, by the names of their folders. */ readonly packages?: { readonly interpreter: string; readonly names: readonly string[] };
       /** A second profile of the same code, with Python stacks: its lines are carried over. */ readonly stacks?: string; readonly hints?: SourceHints };
     readonly result: FingerprintData;
   };

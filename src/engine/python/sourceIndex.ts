@@ -124,6 +124,7 @@ async function findSources(port: FilePort, folders: readonly string[], options: 
       found.push({ path: root, root: port.dirname(root) });
       continue;
     }
+    const named = await importRoot(port, root);
     const pending = [root];
     for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
       stopIfAborted(options);
@@ -141,12 +142,21 @@ async function findSources(port: FilePort, folders: readonly string[], options: 
           if (found.length >= cap) {
             return { found, capped: true };
           }
-          found.push({ path, root });
+          found.push({ path, root: named });
         }
       }
     }
   }
   return { found, capped: false };
+}
+
+/** Where the dotted names of a folder's files begin: above the outermost package that the folder lies in. */
+async function importRoot(port: FilePort, folder: string): Promise<string> {
+  let root = folder;
+  while ((await port.stat(port.join(root, '__init__.py')))?.kind === 'file' && port.dirname(root) !== root) {
+    root = port.dirname(root);
+  }
+  return root;
 }
 
 async function readSource(port: FilePort, path: string, size: number): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import type { Parser } from 'web-tree-sitter';
+import { Explainer } from '../../../src/engine/explainer';
 import { lowerFunction } from '../../../src/engine/python/lowering';
 import type { OperatorGraph } from '../../../src/engine/python/operatorGraph';
 import { parsePython } from '../../../src/engine/python/parsePython';
@@ -10,6 +11,7 @@ import { UnreadableInput } from '../../../src/engine/profile/problems';
 import { moduleScope, ModuleSet } from '../../../src/engine/python/program';
 import { indexSources, SourceIndexer, notebookText } from '../../../src/engine/python/sourceIndex';
 import { nodeFilePort } from '../../../src/node/filePort';
+import { rankOf } from '../analysis/rankBuilder';
 import { pythonParser } from '../attribution/parser';
 
 const HEAD = 'import torch\nimport torch.nn.functional as F\n';
@@ -143,6 +145,40 @@ describe('Python as it lies on disk', () => {
     assert.deepEqual(read, []);
     const closed = await indexer.index([root]);
     assert.ok(closed.scopes[0].names.has('f'), 'the disk counts again once the document is closed');
+  });
+
+  it('names the files of a package from above it, so that its own imports lead home', async () => {
+    const root = await mkdtemp(path.join(folder, 'site-'));
+    await mkdir(path.join(root, 'pkg', 'models'), { recursive: true });
+    await Promise.all(['pkg', 'pkg/models'].map((part) => writeFile(path.join(root, part, '__init__.py'), '')));
+    await writeFile(path.join(root, 'pkg', 'norms.py'), `${HEAD}def norm(x):\n    return x.rsqrt()\n`);
+    await writeFile(path.join(root, 'pkg', 'models', 'model.py'), `${HEAD}from pkg.norms import norm\n\ndef f(x):\n    return norm(x)\n`);
+    for (const start of ['pkg', 'pkg/models']) {
+      const { scopes, program } = await indexSources(nodeFilePort(), [path.join(root, start)], parser);
+      const model = scopes.find(({ file }) => file.endsWith('model.py'));
+      assert.equal(model?.name, 'pkg.models.model');
+      assert.equal(program.resolve('pkg.norms', 0, model)?.file, start === 'pkg' ? path.join(root, 'pkg', 'norms.py') : undefined);
+    }
+  });
+
+  it('searches installed packages when asked, after the workspace', async () => {
+    const root = await mkdtemp(path.join(folder, 'env-'));
+    const site = path.join(root, 'env', 'lib', 'python3.11', 'site-packages');
+    await mkdir(path.join(site, 'pkg'), { recursive: true });
+    await mkdir(path.join(root, 'env', 'bin'));
+    await mkdir(path.join(root, 'work'));
+    await writeFile(path.join(site, 'pkg', '__init__.py'), '');
+    await writeFile(path.join(site, 'pkg', 'norms.py'), `${HEAD}def norm(x):\n    return x.rsqrt()\n`);
+    await writeFile(path.join(root, 'work', 'mine.py'), `${HEAD}def f(x):\n    return x\n`);
+    const explainer = new Explainer(nodeFilePort(), () => Promise.resolve(parser));
+    const rank = rankOf({ events: [] });
+    const files = async (packages?: { readonly interpreter: string; readonly names: readonly string[] }): Promise<readonly string[] | undefined> => {
+      const { index } = await explainer.explain(rank, { sources: [path.join(root, 'work')], ...(packages === undefined ? {} : { packages }) });
+      return index?.scopes.map(({ file }) => path.basename(file));
+    };
+    assert.deepEqual(await files(), ['mine.py']);
+    assert.deepEqual(await files({ interpreter: path.join(root, 'env', 'bin', 'python3'), names: ['pkg', 'missing', '../..'] }), ['mine.py', 'norms.py']);
+    assert.deepEqual(await files({ interpreter: path.join(root, 'nowhere'), names: ['pkg'] }), ['mine.py']);
   });
 
   it('walks so many folders and no more, goes round no links, and passes over a file that may not be read', async function () {

@@ -10,6 +10,18 @@ export const runFolder = path.join(root, '.e2e');
 
 const APT = 'apt-get update && apt-get install -y --no-install-recommends chromium fonts-dejavu-core fonts-noto-cjk';
 
+/** Whether an interpreter can import PyTorch. */
+export const hasTorch = python => spawnSync(python, ['-c', 'import torch'], { stdio: 'ignore' }).status === 0;
+
+/** The environment that `npm run test:torch` makes. */
+export const torchFolder = path.join(root, '.torch-venv');
+export const torchFolderPython = path.join(torchFolder, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+
+/** An interpreter with PyTorch, as far as one is there already: FUSELENS_PYTHON, else the one of `npm run test:torch`. */
+export function findTorch() {
+  return [process.env.FUSELENS_PYTHON, torchFolderPython].find(file => file !== undefined && file !== '' && hasTorch(file));
+}
+
 /** Path of a Chromium or Chrome, undefined when there is none. */
 export function findChromium() {
   const names = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable'];

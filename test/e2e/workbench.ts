@@ -161,8 +161,8 @@ export class Workbench {
   }
 
   /** Waits for a notification with this text (a toast). */
-  async notification(text: string | RegExp): Promise<void> {
-    await this.page.locator('.notification-list-item', { hasText: text }).first().waitFor({ timeout: WAIT_MS });
+  async notification(text: string | RegExp, wait = WAIT_MS): Promise<void> {
+    await this.page.locator('.notification-list-item', { hasText: text }).first().waitFor({ timeout: wait });
   }
 
   /** Waits until a canvas shows colours, not only greys: what it draws took its colours from the theme. */

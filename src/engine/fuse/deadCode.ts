@@ -41,7 +41,8 @@ export function deadStatements(trace: FunctionTrace, { block, index }: Block, re
   };
   for (let i = index - 1; i >= 0; i--) {
     const statement = block[i];
-    const names = assignedNames(statement);
+    // A function inside the function is worth what its name is: nothing once the form no longer calls it.
+    const names = assignedNames(statement) ?? (statement.kind === 'function' ? [statement.name] : undefined);
     if (names !== undefined && mayGo(statement) && !names.some((name) => used(name, i))) {
       dead.add(statement);
     }
@@ -77,7 +78,10 @@ export function removals(text: string, block: readonly Statement[], dead: Readon
     const lineStart = text.lastIndexOf('\n', block[i].start - 1) + 1;
     const rest = /^[ \t]*;?[ \t]*(#[^\r\n]*)?(\r\n|\n|$)/.exec(text.slice(block[last].end));
     if (rest !== null && /^[ \t]*$/.test(text.slice(lineStart, block[i].start))) {
-      edits.push({ start: lineStart, end: block[last].end + rest[0].length, text: '' });
+      const end = block[last].end + rest[0].length;
+      // The empty line behind a function goes with it.
+      const blank = block[last].kind === 'function' ? /^[ \t]*\r?\n/.exec(text.slice(end))?.[0].length ?? 0 : 0;
+      edits.push({ start: lineStart, end: end + blank, text: '' });
     } else if (last + 1 < block.length && !text.slice(block[last].end, block[last + 1].start).includes('\n')) {
       edits.push({ start: block[i].start, end: block[last + 1].start, text: '' });
     } else {

@@ -260,7 +260,11 @@ function removable(trace: FunctionTrace, own: readonly number[], touched: Readon
   const { nodes } = trace.graph;
   const wanted = new Set([...touched].flatMap((statement) => nameUses(statement)).map(({ name }) => name));
   const harmless = (node: number): boolean => members.has(node) || ['view', 'shape', 'input', 'parameter'].includes(nodes[node].op);
+  const helpers = new Set(own.map((node) => nodes[node].call).filter((call) => call >= 0).map((call) => trace.graph.calls[call].definition).filter(({ file }) => file === trace.scope.file).map(({ start }) => start));
   return (statement) => {
+    if (statement.kind === 'function') {
+      return helpers.has(statement.start) && statement.decorators.length === 0;
+    }
     if (statement.kind !== 'assign') {
       return false;
     }

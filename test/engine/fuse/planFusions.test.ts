@@ -43,6 +43,13 @@ describe('planning fusions', () => {
     assert.equal(edited, HEADER + first.python.replace(/ {8}input_dtype[\s\S]*$/, '        return F.rms_norm(hidden_states, hidden_states.shape[-1:], self.weight, self.eps)\n'));
   });
 
+  it('takes out a function inside the function that only the form called, and keeps one that something else calls', () => {
+    const text = `${HEADER}def case(x, w, eps: float):\n    def _norm(h):\n        return h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + eps)\n\n    y = _norm(x.float())\n    # kept\n    y = y * w\n    return y.type_as(x)\n`;
+    assert.equal(fuse(text), `${HEADER}def case(x, w, eps: float):\n    # kept\n    y = F.rms_norm(x, x.shape[-1:], w, eps)\n    return y.type_as(x)\n`);
+    const used = text.replace('    return y.type_as(x)', '    return y.type_as(x), _norm');
+    assert.match(fuse(used), /def _norm\(h\):/);
+  });
+
   it('keeps a name that something else still reads', () => {
     const text = `${HEADER}def case(x, w):\n    dtype = x.dtype\n    h = x.float()\n    y = w * (h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)).to(dtype)\n    print(dtype)\n    return y + h.to(dtype)\n`;
     assert.equal(fuse(text), text.replace(/y = .*\n/, 'y = F.rms_norm(x, x.shape[-1:], w, 1e-6)\n'));

@@ -1,3 +1,5 @@
+import { timeText } from '../../protocol/timeText';
+
 /** Numbers for people. Unknown is an en dash, never 0. */
 export const UNKNOWN = '–';
 
@@ -6,22 +8,9 @@ export function formatCount(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : Math.round(value).toString().replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
-/** Microseconds as µs, ms or s with three or four digits that matter; the unit is always written. */
+/** Times with four digits that matter. */
 export function formatTime(us: number | null | undefined): string {
-  if (us === null || us === undefined || !Number.isFinite(us)) {
-    return UNKNOWN;
-  }
-  if (us === 0) {
-    return '0 µs';
-  }
-  const size = Math.abs(us);
-  if (size >= 1e6) {
-    return `${(us / 1e6).toFixed(size >= 1e8 ? 1 : size >= 1e7 ? 2 : 3)} s`;
-  }
-  if (size >= 1000) {
-    return `${(us / 1000).toFixed(size >= 1e5 ? 1 : size >= 1e4 ? 2 : 3)} ms`;
-  }
-  return `${us.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 3)} µs`;
+  return us === null || us === undefined || !Number.isFinite(us) ? UNKNOWN : timeText(us, 4);
 }
 
 export function formatShare(share: number | null | undefined): string {

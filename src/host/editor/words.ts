@@ -1,14 +1,11 @@
 import * as vscode from 'vscode';
 import { MESSAGES, text } from '../../protocol/text';
+import { timeText } from '../../protocol/timeText';
 import { translate } from '../sentences';
 import type { DocumentChain } from './documentEvidence';
 
-/** 40.0 ms, 556 µs: three digits, the unit that suits. */
-export function time(us: number): string {
-  const value = us < 1000 ? us : us < 1_000_000 ? us / 1000 : us / 1_000_000;
-  const unit = us < 1000 ? 'µs' : us < 1_000_000 ? 'ms' : 's';
-  return `${value.toFixed(value < 100 ? (value < 10 ? 2 : 1) : 0)} ${unit}`;
-}
+/** Times beside code have three digits: there is room for no more, and they are means of many. */
+export const time = (us: number): string => timeText(us, 3);
 
 export function chainTitle(chain: Pick<DocumentChain, 'fusion' | 'title' | 'phases'>): string {
   const code = `fusion.${chain.fusion ?? ''}`;

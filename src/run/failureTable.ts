@@ -31,6 +31,7 @@ const SSH: readonly KnownFailure[] = [
   ssh('error.run-host-key-unknown', /No \S+ host key is known for|Host key verification failed/),
   ssh('error.run-key-permissions', /UNPROTECTED PRIVATE KEY FILE[^]*?Load key "(?<file>.+?)": bad permissions/),
   ssh('error.run-key-missing', /Identity file (?<file>.+?) not accessible[^]*Permission denied/),
+  ssh('error.run-key-missing', /no such identity: (?<file>.+?): No such file[^]*Permission denied/),
   ssh('error.run-config', /^(?<file>.+?): line (?<line>\d+): (?<text>.*)$/m),
   ssh('error.run-config-bad', /^(?<file>.+): terminating, \d+ bad configuration options/m),
   ssh('error.run-config-missing', /Can't open user config file (?<file>.+?): /),

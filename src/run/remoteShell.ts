@@ -38,7 +38,8 @@ export class RemoteShell implements Shell {
     const result = await this.child(args, { ...options, ...(small ? {} : { preamble: bytes }) });
     const ended = mark.read(result);
     if (ended === undefined) {
-      throw new RunFailure(explainRunFailure(result.stderr.replace(NOISE, ''), result.exit, { host: this.host, transport: true }));
+      const words = await this.proxysWords(result.stderr, options.quiet === true);
+      throw new RunFailure(explainRunFailure((words ?? result.stderr).replace(NOISE, ''), result.exit, { host: this.host, transport: true }));
     }
     return { ...ended, stderr: ended.stderr.replace(NOISE, '').replace(/\r\n/g, '\n') };
   }
@@ -86,6 +87,15 @@ export class RemoteShell implements Shell {
     } catch (error) {
       throw error instanceof RunFailure && error.explanation.code === 'error.run-no-program' ? runFailure('error.run-no-ssh', { file: this.file }, error.explanation.raw) : error;
     }
+  }
+
+  /** While it shares connections, ssh throws away what a jump host or proxy command says; asked once more without sharing, it tells. */
+  private async proxysWords(stderr: string, quiet: boolean): Promise<string | undefined> {
+    if (this.controlFolder === undefined || !/UNKNOWN port \d+/.test(stderr)) {
+      return undefined;
+    }
+    const args = [...(this.tools.sshArguments ?? []), '-o', 'ControlMaster=no', '-o', 'ControlPath=none', ...await this.connectionArguments(quiet), '--', this.host, envelope(':')];
+    return this.child(args, {}).then((result) => (result.exit === 0 ? undefined : result.stderr), () => undefined);
   }
 
   private prepare(): NonNullable<typeof this.prepared> {

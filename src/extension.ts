@@ -6,6 +6,7 @@ import type { ExtensionApi } from './host/api';
 import type { CommandContext } from './host/commands/context';
 import { askAndOpen, openOnStart, openPath } from './host/commands/openProfile';
 import { registerCommands } from './host/commands/register';
+import { Measurements } from './host/editor/measured';
 import { registerEditor } from './host/editor/register';
 import { openSource } from './host/openSource';
 import { ProfileStore } from './host/profileStore';
@@ -25,10 +26,11 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const tabs = new ViewTabs(store, { extensionUri, latency, openSource, sources: sourceRequest, openOther: () => void askAndOpen(commands) });
   const compareTabs = new CompareTabs(store, { extensionUri, latency, openSource, sources: sourceRequest, show: (profile, view, target) => tabs.show(profile, view, target) });
   const commands: CommandContext = { store, tabs, compareTabs, tree, extensionPath, globalStorage: globalStorageUri };
-  const editor = registerEditor(store, tabs, extensionUri);
+  const measurements = new Measurements(workspaceState);
+  const editor = registerEditor(store, tabs, extensionUri, measurements);
   context.subscriptions.push(store, tree, tabs, compareTabs, activeProfileItem(store), registerCommands(commands), reloadOnRules(store), editor.disposable);
-  const runs = registerRuns(commands, workspaceState);
-  context.subscriptions.push(runs.disposable);
+  const runs = registerRuns(commands, workspaceState, { evidence: editor.evidence, measurements });
+  context.subscriptions.push(runs.disposable, measurements);
   void openOnStart(commands);
   return {
     activationMs: performance.now() - started,

@@ -1,6 +1,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { CallOptions, Engine, EngineMethod, EngineParams, EngineResult, ProfileSummary, RankSummary } from '../protocol/engine';
+import { findStacksTwin } from '../run/captureManifest';
 import { visibleText } from '../protocol/visibleText';
 import { codeOf, isCancelled } from './sentences';
 
@@ -41,6 +42,7 @@ export class Profile implements vscode.Disposable {
   private releaseTimer: NodeJS.Timeout | undefined;
   private disposed = false;
   private given: string | undefined;
+  private stacks: string | undefined;
 
   constructor(readonly path: string, public prefer: Prefer, private readonly startEngine: StartEngine, private readonly releaseAfterMs: number) {}
 
@@ -105,7 +107,7 @@ export class Profile implements vscode.Disposable {
       if (engine === undefined) {
         throw Object.assign(new Error('The profile was closed meanwhile.'), { name: 'Cancelled' });
       }
-      const result = await engine.call(method, params, options);
+      const result = await engine.call(method, this.withStacks(method, params), options);
       if (method === 'load') {
         this.remember(result as RankSummary);
       }
@@ -113,6 +115,11 @@ export class Profile implements vscode.Disposable {
     } finally {
       use.dispose();
     }
+  }
+
+  /** Of a capture in two passes this is the one with the times: its lines come from the other. */
+  private withStacks<M extends EngineMethod>(method: M, params: EngineParams<M>): EngineParams<M> {
+    return method === 'fingerprints' && this.stacks !== undefined ? { ...params, stacks: this.stacks } : params;
   }
 
   /** Reads everything anew, from another export when `prefer` is given. */
@@ -150,6 +157,7 @@ export class Profile implements vscode.Disposable {
       const summary = await engine.call('open', { path: this.path, ...(this.prefer === undefined ? {} : { options: { prefer: this.prefer } }) }, options);
       if (this.engine === engine) {
         this.summary = summary;
+        this.stacks = await findStacksTwin(this.path);
         this.setStatus({ kind: 'ready' });
       }
       return summary;

@@ -5,7 +5,8 @@ import type { ExtensionApi } from '../../src/host/api';
 import { closeEverything, extensionApi, temporaryFolder, writeTrace } from './support';
 
 /** These ask something first; the questions are closed again. */
-const ASK = new Set(['fuselens.openProfile', 'fuselens.openInFuseLens', 'fuselens.exportCsv', 'fuselens.exportPerfetto', 'fuselens.openInPerfetto', 'fuselens.setActiveProfile']);
+const ASK = new Set(['fuselens.openProfile', 'fuselens.openInFuseLens', 'fuselens.exportCsv', 'fuselens.exportPerfetto', 'fuselens.openInPerfetto', 'fuselens.setActiveProfile', 'fuselens.runTraining', 'fuselens.profileTraining', 'fuselens.attachRun', 'fuselens.stopRun', 'fuselens.fetchRun',
+  'fuselens.openRunProfile', 'fuselens.openRunFolder', 'fuselens.useRunAsBaseline', 'fuselens.compareRuns', 'fuselens.runWithRemedy']);
 /** Runs a process of its own and writes megabytes: a story of its own. */
 const HEAVY = new Set(['fuselens.openSampleProfile']);
 

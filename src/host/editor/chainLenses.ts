@@ -3,14 +3,16 @@ import type { FuseAnswer } from '../../protocol/fuse';
 import { documentEvidence, type DocumentChain } from './documentEvidence';
 import type { EvidenceStore } from './evidence';
 import { overlaps, placeOf, type FuseTarget, type Fuser } from './fuse';
-import { chainSummary, chainTitle } from './words';
+import type { Measurements } from './measured';
+import { chainSummary, chainTitle, time } from './words';
 
 /** Above each located chain: what runs there and what it costs. Only for the active profile, and only with its evidence. */
 export class ChainLenses implements vscode.CodeLensProvider {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeCodeLenses = this.changed.event;
 
-  constructor(private readonly evidence: EvidenceStore, private readonly fuser: Fuser) {
+  constructor(private readonly evidence: EvidenceStore, private readonly fuser: Fuser, private readonly measurements: Measurements) {
+    measurements.onDidChange(() => this.changed.fire());
     fuser.onDidChange(() => this.changed.fire());
     evidence.onDidChange(() => this.changed.fire());
     vscode.workspace.onDidChangeConfiguration((event) => {
@@ -34,8 +36,18 @@ export class ChainLenses implements vscode.CodeLensProvider {
         ...(fusable(chain, plans) ? [new vscode.CodeLens(line, { title: vscode.l10n.t('fuse'), tooltip: vscode.l10n.t('Put the fused operator here, in a preview'), command: 'fuselens.fuse', arguments: [{ uri: document.uri.toString(), place: placeOf({ ...chain, fusion: chain.fusion ?? '' }) } satisfies FuseTarget] })] : []),
       ];
     });
-    const fused = this.fuser.fused(document).map(({ line, was }) => new vscode.CodeLens(document.lineAt(line).range, { title: vscode.l10n.t('fused · not measured yet (was {0}/step) · profile again', was), command: '' }));
+    const fused = this.fuser.fused(document).map((mark) => new vscode.CodeLens(document.lineAt(mark.line).range, this.fusedLens(mark)));
     return [...measured, ...fused];
+  }
+
+  /** What a second profile said of it, else the way to get one. */
+  private fusedLens({ was, place: { fusion }, since }: ReturnType<Fuser['fused']>[number]): vscode.Command {
+    const measured = this.measurements.since(fusion, since);
+    if (measured === undefined) {
+      return { title: vscode.l10n.t('fused · not measured yet (was {0}/step) · profile again', was), tooltip: vscode.l10n.t('Profile the same run again'), command: 'fuselens.runWithRemedy', arguments: [{ remedy: 'edit' }] };
+    }
+    const title = measured.perToken ? vscode.l10n.t('fused · measured: {0} → {1}/step at the same number of tokens', time(measured.beforeUs), time(measured.afterUs)) : vscode.l10n.t('fused · measured: {0} → {1}/step', time(measured.beforeUs), time(measured.afterUs));
+    return { title, tooltip: vscode.l10n.t('All places of this fusion, forward and recompute, on one rank: what its chains took, and what they and the fused operators take now. Shows the comparison.'), command: 'fuselens.showMeasured', arguments: [measured] };
   }
 }
 

@@ -26,6 +26,8 @@ interface Mark {
   readonly place: FusePlace;
   /** The chain it was, in the profile. */
   readonly chain: DocumentChain;
+  /** When it was fused, in milliseconds. */
+  readonly since: number;
 }
 
 /** Asks the engine what can be fused in a document, once per version, and applies it. */
@@ -112,11 +114,11 @@ export class Fuser implements vscode.Disposable {
   }
 
   /** Where something was fused in this document and not measured yet. */
-  fused(document: vscode.TextDocument): readonly { readonly line: number; readonly was: string; readonly original: string; readonly place: FusePlace; readonly chain: DocumentChain }[] {
+  fused(document: vscode.TextDocument): readonly { readonly line: number; readonly was: string; readonly original: string; readonly place: FusePlace; readonly chain: DocumentChain; readonly since: number }[] {
     const content = document.getText();
-    return (this.marks.get(document.uri.toString()) ?? []).flatMap(({ replacement, was, original, place, chain }) => {
+    return (this.marks.get(document.uri.toString()) ?? []).flatMap(({ replacement, was, original, place, chain, since }) => {
       const at = content.indexOf(replacement);
-      return at < 0 ? [] : [{ line: document.positionAt(at).line, was, original, place, chain }];
+      return at < 0 ? [] : [{ line: document.positionAt(at).line, was, original, place, chain, since }];
     });
   }
 
@@ -137,7 +139,7 @@ export class Fuser implements vscode.Disposable {
     const chains = evidence === undefined ? [] : documentEvidence(evidence, document.uri).chains;
     const fresh = entries.flatMap((entry) => {
       const chain = chains.find((one) => one.fusion !== null && overlaps(entry, { fusion: one.fusion, startLine: one.startLine, endLine: one.endLine }));
-      return chain === undefined || entry.replacement === undefined ? [] : [{ replacement: entry.replacement, was: time(chain.totalUs), original: document.getText(), place: placeOf(entry), chain }];
+      return chain === undefined || entry.replacement === undefined ? [] : [{ replacement: entry.replacement, was: time(chain.totalUs), original: document.getText(), place: placeOf(entry), chain, since: Date.now() }];
     });
     const key = document.uri.toString();
     this.marks.set(key, [...(this.marks.get(key) ?? []).filter(({ replacement }) => !fresh.some((mark) => mark.replacement === replacement)), ...fresh]);

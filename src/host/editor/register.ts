@@ -7,6 +7,7 @@ import { ChainLenses, type ChainTarget } from './chainLenses';
 import { EvidenceStore } from './evidence';
 import { Fuser, type FuseTarget } from './fuse';
 import { FuseActions } from './fuseActions';
+import type { Measurements } from './measured';
 import { LineHeat } from './lineHeat';
 import { writePatch } from './writePatch';
 import { PathQuestion } from './pathQuestion';
@@ -15,12 +16,12 @@ import { registerVerify } from '../verify/register';
 const PYTHON: vscode.DocumentSelector = [{ language: 'python', scheme: 'file' }, { language: 'python', scheme: 'vscode-remote' }];
 
 /** Everything the editor shows of a profile: lenses, heat, hovers, diagnostics, and the way back to the timeline. */
-export function registerEditor(store: ProfileStore, tabs: ViewTabs, extensionUri: vscode.Uri): { readonly evidence: EvidenceStore; readonly disposable: vscode.Disposable } {
+export function registerEditor(store: ProfileStore, tabs: ViewTabs, extensionUri: vscode.Uri, measurements: Measurements): { readonly evidence: EvidenceStore; readonly disposable: vscode.Disposable } {
   const evidence = new EvidenceStore(store);
   const fuser = new Fuser(evidence);
   const disposable = vscode.Disposable.from(
     evidence, fuser, registerVerify(PYTHON, extensionUri.fsPath, evidence, fuser), new LineHeat(evidence, extensionUri), new ChainDiagnostics(evidence), new PathQuestion(evidence),
-    vscode.languages.registerCodeLensProvider(PYTHON, new ChainLenses(evidence, fuser)),
+    vscode.languages.registerCodeLensProvider(PYTHON, new ChainLenses(evidence, fuser, measurements)),
     vscode.languages.registerHoverProvider(PYTHON, new ChainHovers(evidence)),
     vscode.languages.registerCodeActionsProvider(PYTHON, new FuseActions(fuser), { providedCodeActionKinds: FuseActions.kinds }),
     vscode.commands.registerCommand('fuselens.fuse', (target: FuseTarget | undefined) => fuser.apply(target)),

@@ -8,6 +8,8 @@ import type { RunSettings } from '../../run/runSettings';
 import { openPath } from '../commands/openProfile';
 import { formatBytes, sentenceOf } from '../sentences';
 import { codeWords } from '../views/runsTree';
+import { baselineOf } from './baseline';
+import { measureAgainst } from './compareProfiles';
 import { say } from './followRun';
 import { inspectFolder } from './inspectCapture';
 import type { RunContext } from './runContext';
@@ -50,8 +52,18 @@ export async function captureResults(context: RunContext, passes: readonly Captu
   }
   if (first !== undefined && request.onResults === undefined) {
     await openProfile(context, passes[0].run, first);
+    await compareWithBaseline(context, first);
   }
   return first;
+}
+
+async function compareWithBaseline(context: RunContext, profile: string): Promise<void> {
+  const baseline = baselineOf(context);
+  const { store } = context.commands;
+  const candidate = store.get(profile);
+  if (baseline !== undefined && candidate !== undefined && store.add(baseline.path) !== candidate) {
+    await measureAgainst(context, store.add(baseline.path), candidate);
+  }
 }
 
 const SEVERITIES = ['info', 'warning', 'error'];

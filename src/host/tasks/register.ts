@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import type { RunInfo } from '../api';
 import type { CommandContext } from '../commands/context';
 import { RunsTree } from '../views/runsTree';
+import { compareRuns } from './compareRuns';
 import { stillRunning } from './followRun';
 import { runTraining } from './pickTask';
 import { guardedRun, RUN_COMMANDS } from './runCommands';
@@ -9,6 +10,7 @@ import type { RunContext } from './runContext';
 import { RunDiagnostics } from './runDiagnostics';
 import { isLive } from './runEntry';
 import { Runs } from './runs';
+import { runWithRemedy, showMeasured } from './runWithRemedy';
 import { RunTasks, TASK_TYPE } from './runTasks';
 import { runTools } from './runTools';
 import { taskDiagnostics } from './taskDiagnostics';
@@ -17,15 +19,18 @@ import { taskDiagnostics } from './taskDiagnostics';
 const LOOK_BACK_AFTER_MS = 3000;
 
 /** Tasks, the Runs tree and their commands. Nothing is connected and no file is read until somebody asks. */
-export function registerRuns(commands: CommandContext, memory: vscode.Memento): { readonly context: RunContext; readonly infos: () => readonly RunInfo[]; readonly disposable: vscode.Disposable } {
+export function registerRuns(commands: CommandContext, memory: vscode.Memento, { evidence, measurements }: Pick<RunContext, 'evidence' | 'measurements'>): { readonly context: RunContext; readonly infos: () => readonly RunInfo[]; readonly disposable: vscode.Disposable } {
   const runs = new Runs(memory, () => runTools(commands.extensionPath));
-  const context: RunContext = { runs, diagnostics: new RunDiagnostics(), commands, memory };
+  const context: RunContext = { runs, diagnostics: new RunDiagnostics(), commands, evidence, measurements, memory };
   const tree = new RunsTree(runs);
   const disposable = vscode.Disposable.from(
     runs, context.diagnostics, tree, taskDiagnostics(),
     vscode.tasks.registerTaskProvider(TASK_TYPE, new RunTasks(context)),
     vscode.commands.registerCommand('fuselens.runTraining', (argument: unknown) => guardedRun((one) => runTraining(one, 'run', argument), context, undefined)),
     vscode.commands.registerCommand('fuselens.profileTraining', (argument: unknown) => guardedRun((one) => runTraining(one, 'profile', argument), context, undefined)),
+    vscode.commands.registerCommand('fuselens.compareRuns', (argument: unknown) => guardedRun(compareRuns, context, argument)),
+    vscode.commands.registerCommand('fuselens.runWithRemedy', (argument: unknown) => guardedRun(runWithRemedy, context, argument)),
+    vscode.commands.registerCommand('fuselens.showMeasured', (argument: unknown) => guardedRun(showMeasured, context, argument)),
     ...Object.entries(RUN_COMMANDS).map(([name, command]) => vscode.commands.registerCommand(`fuselens.${name}`, (argument: unknown) => guardedRun(command, context, argument))),
     lookBack(context),
   );

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { attachRun } from '../../run/run';
 import type { RunSettings } from '../../run/runSettings';
 import { sentenceOf } from '../sentences';
+import { setBaseline } from './baseline';
 import { fetchFrom, fetchedFolder, keyOfRun, openProfile, outsideContainer } from './captureResults';
 import { inspectFolder } from './inspectCapture';
 import { askForHost } from './newRun';
@@ -37,7 +38,7 @@ export const RUN_COMMANDS: Readonly<Record<string, Command>> = {
     const entry = await chooseRun(context, argument, isCapture, vscode.l10n.t('Which run shall be the baseline?'));
     const profile = entry === undefined ? undefined : await profileOf(context, entry);
     if (entry !== undefined && profile !== undefined) {
-      await context.memory.update(BASELINE, { path: profile, name: entry.name });
+      await setBaseline(context, { path: profile, name: entry.name });
       void vscode.window.showInformationMessage(vscode.l10n.t('{0} is the baseline: the next profile of a run is compared with it.', entry.name));
     }
   },
@@ -49,11 +50,6 @@ export const RUN_COMMANDS: Readonly<Record<string, Command>> = {
     }
   },
 };
-
-const BASELINE = 'fuselens.baseline';
-
-/** The profile that later ones are compared with. */
-export const baselineOf = ({ memory }: RunContext): { readonly path: string; readonly name: string } | undefined => memory.get(BASELINE);
 
 /** Picks a run, of this machine, of known hosts, or of another one; then streams it from its beginning. */
 async function attach(context: RunContext, argument: unknown): Promise<vscode.TaskExecution | undefined> {

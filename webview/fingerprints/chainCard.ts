@@ -63,5 +63,5 @@ function sources({ source }: FingerprintEntry, { words, post }: FingerprintsOpti
   }
   return h('ul', { class: 'chain-sources' }, source.map((place) => h('li', {},
     button({ label: `${place.file.split(/[\\/]/).slice(-2).join('/')}:${place.startLine}`, icon: 'go-to-file', onClick: () => post({ kind: 'openSource', file: place.file, line: place.startLine }) }),
-    h('span', { class: 'faint' }, ` ${place.function} · ${words.t(`fingerprints.method.${place.method}`, { confidence: Math.round(place.confidence * 100) })}${place.through === undefined ? '' : ` · ${words.t(`fingerprints.through.${place.through}`)}`}${place.equals.length > 0 ? ` · ${words.t('fingerprints.equals', { count: place.equals.length })}` : ''}`))));
+    h('span', { class: 'faint' }, ` ${place.function} · ${words.t(`fingerprints.method.${place.method}`, { confidence: Math.round(place.confidence * 100) })}${place.through === undefined ? '' : ` · ${words.t(`fingerprints.through.${place.through}`)}`}${place.equals.length > 0 ? ` · ${words.t('fingerprints.equals', { count: place.equals.length })}` : ''}${place.changed === true ? ` · ${words.t('fingerprints.changed')}` : ''}`))));
 }

@@ -1,3 +1,4 @@
+import { attributionNotes } from '../../src/protocol/attributionNotes';
 import type { FingerprintData, FingerprintEntry } from '../../src/protocol/fingerprints';
 import { fingerprintsTable } from '../../src/protocol/fingerprintTables';
 import { textField } from '../shared/controls';
@@ -52,7 +53,8 @@ export function fingerprintsContent(options: FingerprintsOptions): RankContent {
   choose(data.fingerprints.find(({ id }) => id === detail.chosen) ?? data.fingerprints.find(({ fusion }) => fusion !== null) ?? data.fingerprints[0]);
   const element = h('div', { class: 'content' },
     section(options, { id: 'fingerprints', title: words.t('fingerprints.title'), tip: words.t('report.fingerprintsNote'), table },
-      h('div', { class: 'table-tools' }, field, h('span', { class: 'faint' }, words.t('fingerprints.openRow'))), grid.element),
+      h('div', { class: 'table-tools' }, field, h('span', { class: 'faint' }, words.t('fingerprints.openRow'))), grid.element,
+      attributionNotes(data.attribution).map(({ code, args }) => h('p', { class: 'note' }, words.t(code, args)))),
     card);
   return { element, dispose: () => undefined };
 }

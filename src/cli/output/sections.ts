@@ -1,3 +1,4 @@
+import { attributionNotes } from '../../protocol/attributionNotes';
 import type { FingerprintData, FingerprintEntry } from '../../protocol/fingerprints';
 import type { OverviewData } from '../../protocol/overview';
 import type { AnalyzeReport, LaneFigures, RankReport } from '../../protocol/report';
@@ -126,14 +127,10 @@ export class SectionBuilder {
   }
 
   fingerprints({ fingerprints, attribution }: FingerprintData): Section {
-    const { alignment } = attribution;
-    const notes = alignment === null ? [] : ['code' in alignment ? this.say(alignment.code, alignment.args) : this.say('attribution.located', { function: alignment.function, file: alignment.file })];
-    const { carried } = attribution;
-    const carriedNote = carried === null ? [] : [this.say(carried.enough ? 'attribution.carried' : 'attribution.carried-differs', { share: Math.round(carried.share * 100) })];
-    const holes = attribution.holes.filter(({ holes }) => holes > 0).map((entry) => this.say('attribution.holes', { ...entry }));
+    const notes = attributionNotes(attribution).map(({ code, args }) => this.say(code, args));
     const located = fingerprints.some(({ source }) => source.length > 0);
     return {
-      id: 'fingerprints', title: this.say('report.fingerprints'), notes: [this.say('report.fingerprintsNote'), ...carriedNote, ...notes, ...holes, ...this.wastes(fingerprints.slice(0, this.topKernels))],
+      id: 'fingerprints', title: this.say('report.fingerprints'), notes: [this.say('report.fingerprintsNote'), ...notes, ...this.wastes(fingerprints.slice(0, this.topKernels))],
       columns: [left(this.say('report.chain'), true), left(this.say('report.phase')), right(this.say('report.kernelsEach')), right(this.say('report.times')), right(this.say('report.mean')), right(this.say('report.kernelTime')), right(this.say('report.recoverable')), ...(located ? [left(this.say('report.source'), true)] : [])],
       rows: fingerprints.slice(0, this.topKernels).map((entry) => ({
         cells: [

@@ -85,3 +85,18 @@ export function bar(share: number, width: number): string {
   const rest = eighths % 8;
   return '█'.repeat(Math.floor(eighths / 8)) + (rest === 0 ? '' : ' ▏▎▍▌▋▊▉'[rest]);
 }
+
+/** One text in lines of at most `width` columns, broken at blanks, and anywhere in scripts that have none. */
+export function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  // A blank belongs to the word before it; wide characters are words of their own.
+  for (const word of oneLine(text).match(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+/gu) ?? []) {
+    if (line !== '' && displayWidth(line) + displayWidth(word.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = '';
+    }
+    line += word;
+  }
+  return [...lines, line.trimEnd()];
+}

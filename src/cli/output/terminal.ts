@@ -2,7 +2,7 @@ import { text, type Translate } from '../../protocol/text';
 import type { CompareDocument } from './compareDocument';
 import type { ReportDocument } from './document';
 import type { Section } from './sections';
-import { bar, oneLine, renderTable } from './table';
+import { bar, oneLine, renderTable, wrapped } from './table';
 
 const BAR = 20;
 
@@ -41,7 +41,7 @@ function section({ title, columns, rows, notes }: Section, screen: number): stri
     rows.map(({ cells, share }) => bars ? [...cells, share === undefined ? '' : bar(share, BAR)] : cells),
     screen,
   );
-  return `${oneLine(title)}\n${table}${notes.map((note) => `  ${note}\n`).join('')}`;
+  return `${oneLine(title)}\n${table}${notes.flatMap((note) => wrapped(note, screen - 2)).map((line) => `  ${line}\n`).join('')}`;
 }
 
 function list(title: string, lines: readonly string[]): string {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { formatCount, formatShare, formatTime } from '../../src/cli/output/numbers';
 import { microseconds } from '../../src/cli/output/perfetto';
 import { SubLanes } from '../../src/cli/output/subLanes';
-import { displayWidth, renderTable, shorten } from '../../src/cli/output/table';
+import { displayWidth, renderTable, shorten, wrapped } from '../../src/cli/output/table';
 import { progressLine } from '../../src/cli/progress';
 import { english } from '../../src/protocol/text';
 
@@ -50,6 +50,15 @@ describe('pieces of the command', () => {
     }
     assert.deepEqual([formatCount(19252), formatCount(999), formatCount(1_000_000), formatCount(null)], ['19,252', '999', '1,000,000', '–']);
     assert.deepEqual([formatShare(0.624), formatShare(1), formatShare(null)], ['62.4 %', '100.0 %', '–']);
+  });
+
+  it('wrapped text loses nothing and stays in its width, but for a word that is wider', () => {
+    fc.assert(fc.property(fc.array(fc.oneof(fc.stringMatching(/^[a-z]{1,12}$/), fc.constant('连续八次，类型转换'))), fc.integer({ min: 8, max: 40 }), (words, width) => {
+      const text = words.join(' ');
+      const lines = wrapped(text, width);
+      assert.equal(lines.join('').replaceAll(' ', ''), text.replaceAll(' ', ''));
+      lines.forEach((line) => assert.ok(displayWidth(line) <= width || !line.includes(' '), line));
+    }));
   });
 
   it('shortened names keep head and tail and fit, wide characters counted twice', () => {

@@ -161,9 +161,9 @@ export interface RowSide {
 export interface CompareRow extends DigestRow {
   readonly base: RowSide | null;
   readonly candidate: RowSide | null;
-  /** Per unit of work (a step of one rank, or of it the share of a thousand tokens): candidate minus base. */
-  readonly differenceUs: number;
-  readonly allDifferenceUs: number;
+  /** Per unit of work (a step of one rank, or of it the share of a thousand tokens): candidate minus base. Null for a line located on one side only. */
+  readonly differenceUs: number | null;
+  readonly allDifferenceUs: number | null;
   /** Share of base; null where base has none. */
   readonly change: number | null;
   readonly noiseUs: number | null;

@@ -13,7 +13,7 @@ export interface CliResult {
 export async function cli(args: readonly string[], options: { readonly columns?: number; readonly signal?: AbortSignal } = {}): Promise<CliResult> {
   const out: string[] = [];
   const err: string[] = [];
-  const takesCache = args[0] === 'analyze' || args[0] === 'export';
+  const takesCache = args[0] === 'analyze' || args[0] === 'export' || args[0] === 'compare';
   const code = await runCommand(takesCache ? [...args, '--no-cache'] : args, {
     out: (text) => { out.push(text); return Promise.resolve(); },
     err: (text) => { err.push(text); },

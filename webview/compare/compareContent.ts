@@ -171,5 +171,5 @@ function tableSection(options: CompareContentOptions, redraw: () => void): HTMLE
   });
   const empty = id === 'lines' ? 'compare.noLines' : id === 'kernels' && report.crossVendor ? 'compare.noKernelNames' : 'compare.noRows';
   return section(options, { id: 'tables', title: `${words.t(`compare.table.${id}`)} · ${scopeText(options)}`, tip: words.t('compare.status.about'), table },
-    h('div', { class: 'table-tools' }, choose, field), rows.length === 0 ? h('p', { class: 'note' }, words.t(empty)) : grid.element);
+    h('div', { class: 'table-tools' }, choose, field), rows.length === 0 ? h('p', { class: 'note' }, words.t(empty)) : grid.element, id === 'lines' && rows.length > 0 ? h('p', { class: 'note' }, words.t('compare.lines.about')) : undefined);
 }

@@ -22,7 +22,7 @@ const right = (title: string): SectionColumn => ({ title, align: 'right' });
 export const formatChange = (share: number | null): string =>
   share === null || !Number.isFinite(share) ? UNKNOWN : `${share > 0 ? '+' : share < 0 ? '−' : ''}${formatShare(Math.abs(share))}`;
 
-const signed = (us: number): string => `${us > 0 ? '+' : us < 0 ? '−' : ''}${formatTime(Math.abs(us))}`;
+const signed = (us: number | null): string => us === null ? UNKNOWN : `${us > 0 ? '+' : us < 0 ? '−' : ''}${formatTime(Math.abs(us))}`;
 
 export const compareFormats: CompareFormats = { time: formatTime, change: formatChange, number: (value, digits) => value.toFixed(digits) };
 
@@ -74,7 +74,7 @@ function rows(id: DigestTableId, report: CompareReport, translate: Translate, sa
   const several = report.ranks.length > 1;
   const more = all.length - SHOWN[id];
   return {
-    id, title: `${say(`compare.table.${id}`)} · ${scopeText(report, say)} · ${say(`compare.differences.${report.per}`)}`, notes: more > 0 ? [say('report.moreLikeIt', { count: more })] : [],
+    id, title: `${say(`compare.table.${id}`)} · ${scopeText(report, say)} · ${say(`compare.differences.${report.per}`)}`, notes: [...(more > 0 ? [say('report.moreLikeIt', { count: more })] : []), ...(id === 'lines' ? [say('compare.lines.about')] : [])],
     columns: [
       left(say('compare.thing'), true), right(`${say('compare.count')}, ${say('compare.base')}`), right(say('compare.candidate')), right(`${say('compare.total')}, ${say('compare.base')}`), right(say('compare.candidate')),
       right(`${say('compare.difference')}, ${say('compare.scope.oneRank')}`), ...(several ? [right(say('compare.scope.allRanks', { ranks: report.ranks.length }))] : []), right(say('compare.change')), left(say('compare.status')),

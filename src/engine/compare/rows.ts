@@ -13,8 +13,7 @@ export interface RowRules {
 
 /** All rows of one table, largest difference first. */
 export function compareRows(id: DigestTableId, pairs: readonly RankPair[], rules: RowRules): readonly CompareRow[] {
-  const usable = pairs.map((pair): RankPair => ({ ...pair, base: pair.base.filter((sample) => applies(id, sample)), candidate: pair.candidate.filter((sample) => applies(id, sample)) }))
-    .filter(({ base, candidate }) => base.length > 0 && candidate.length > 0);
+  const usable = pairs.filter(({ base, candidate }) => [...base, ...candidate].some((sample) => applies(id, sample)));
   const places = new RowPlaces(id);
   const bases = metadata(usable.flatMap(({ base }) => base), id);
   const candidates = metadata(usable.flatMap(({ candidate }) => candidate), id);
@@ -25,10 +24,17 @@ export function compareRows(id: DigestTableId, pairs: readonly RankPair[], rules
   const rows = [...keys].map((key) => {
     const row = united(bases.get(key), candidates.get(candidateKeys.get(key) ?? key));
     const own = usable.map(({ base, candidate }) => ({ base: base.map((sample) => places.value(sample, key)), candidate: candidate.map((sample) => places.value(sample, candidateKeys.get(key) ?? key)) }));
-    return row === undefined ? undefined : compareRow(row, own, rules);
+    return row === undefined ? undefined : abstaining(id, compareRow(row, own, rules));
   });
   // What ran only in steps that are left out is on neither side.
-  return rows.filter((row): row is CompareRow => row !== undefined && (row.base !== null || row.candidate !== null)).sort((a, b) => Math.abs(b.differenceUs) - Math.abs(a.differenceUs) || (a.key < b.key ? -1 : 1));
+  return rows.filter((row): row is CompareRow => row !== undefined && (row.base !== null || row.candidate !== null)).sort((a, b) => sizeOf(b) - sizeOf(a) || (a.key < b.key ? -1 : 1));
+}
+
+const sizeOf = ({ differenceUs, base, candidate }: CompareRow): number => Math.abs(differenceUs ?? base?.totalUs ?? candidate?.totalUs ?? 0);
+
+/** A line that is missing on one side may only not have been located there: nothing is said of it. */
+function abstaining(id: DigestTableId, row: CompareRow): CompareRow {
+  return id === 'lines' && (row.base === null || row.candidate === null) ? { ...row, differenceUs: null, allDifferenceUs: null, change: null, noiseUs: null, status: 'unjudged' } : row;
 }
 
 /** Lines are found on ranks that were given the sources only. */

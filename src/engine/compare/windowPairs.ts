@@ -33,7 +33,7 @@ function chainPairs(chains: readonly CompareRow[]): readonly WindowPair[] {
     const focus = (side: 'base' | 'candidate'): WindowFocus => (ids(side).length > 0 ? { chains: ids(side), operators: [], phase: phase ?? null } : insteadOf(chains, wanted, side, phase));
     return {
       id, fusion: fusion ?? null, label, phase: phase ?? null, base: focus('base'), candidate: focus('candidate'), lead: ids('base').length > 0 ? 'base' : 'candidate', widthNs: chainWidth(rows),
-      differenceUs: rows.reduce((sum, row) => sum + row.differenceUs, 0),
+      differenceUs: rows.reduce((sum, row) => sum + (row.differenceUs ?? 0), 0),
     };
   });
 }
@@ -52,7 +52,7 @@ function insteadOf(chains: readonly CompareRow[], wanted: ReadonlySet<string>, s
 function unknownPairs(chains: readonly CompareRow[]): readonly WindowPair[] {
   return chains.filter(({ fusion, type, status, key }) => fusion === undefined && type === undefined && status !== 'same' && key !== '…').slice(0, 2).map((row): WindowPair => ({
     id: row.key, fusion: null, label: row.label, phase: row.phase ?? null, base: { chains: row.base === null ? [] : [row.key], operators: [], phase: row.phase ?? null },
-    candidate: { chains: row.candidate === null ? [] : [row.key], operators: [], phase: row.phase ?? null }, lead: row.base === null ? 'candidate' : 'base', widthNs: chainWidth([row]), differenceUs: row.differenceUs,
+    candidate: { chains: row.candidate === null ? [] : [row.key], operators: [], phase: row.phase ?? null }, lead: row.base === null ? 'candidate' : 'base', widthNs: chainWidth([row]), differenceUs: row.differenceUs ?? 0,
   }));
 }
 
@@ -69,7 +69,7 @@ function chainWidth(rows: readonly CompareRow[]): number {
 function operatorPair(row: CompareRow): WindowPair {
   const focus = (side: 'base' | 'candidate'): WindowFocus => ({ chains: [], operators: row[side] === null ? [] : [row.key], phase: null });
   const longest = Math.max(row.base?.meanUs ?? 0, row.candidate?.meanUs ?? 0) * 1000;
-  return { id: `operator ${row.key}`, fusion: null, label: row.label, phase: null, base: focus('base'), candidate: focus('candidate'), lead: row.base === null ? 'candidate' : 'base', widthNs: rounded(Math.max(12 * longest, 2 * MILLISECOND)), differenceUs: row.differenceUs };
+  return { id: `operator ${row.key}`, fusion: null, label: row.label, phase: null, base: focus('base'), candidate: focus('candidate'), lead: row.base === null ? 'candidate' : 'base', widthNs: rounded(Math.max(12 * longest, 2 * MILLISECOND)), differenceUs: row.differenceUs ?? 0 };
 }
 
 /** To half milliseconds, between 0.5 and 20. */

@@ -169,6 +169,7 @@ export const compareMessages: Readonly<Record<string, string>> = {
   'compare.table': 'Table',
   'compare.reading': 'Reading rank {done} of {total}: {name}',
   'compare.openSource': 'Open the source line',
+  'compare.lines.about': 'A line that stands on one side only was not located on the other; nothing is said of its difference.',
   'compare.noLines': 'No lines: the profiles hold no stacks, and no source was given or could be aligned.',
   'compare.noKernelNames': 'Kernels of different vendors have different names; see operators and chains.',
   'compare.noRows': 'Nothing to show here.',

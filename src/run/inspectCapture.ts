@@ -119,7 +119,11 @@ function noteFindings(notes: readonly RankNote[], { steps: [first, last] }: Capt
       case 'complete':
         break;
       case 'partial':
-        findings.add('capture.found.partial', 'warning', { ...args, until: note.recorded?.[1] ?? note.steps, next: note.steps + 1 });
+        if (note.recorded === undefined) {
+          findings.add(note.result === undefined ? 'capture.found.ended-before' : 'capture.found.cut', 'warning', args);
+        } else {
+          findings.add('capture.found.partial', 'warning', { ...args, until: note.recorded[1], next: note.steps + 1 });
+        }
         break;
       case 'aside':
         findings.add('capture.found.aside', 'error', args);

@@ -281,7 +281,7 @@ def left_behind():
     net = model()
     train(net, torch.optim.AdamW(net.parameters()))
     ours = [name for one, name in names if 'fuselens' in one.__dict__[name].__code__.co_filename]
-    print('LEFT', ours, len(module._global_optimizer_post_hooks), any('fuselens' in entry or 'capture' in entry for entry in sys.path), 'FUSELENS_CAPTURE' in os.environ)
+    print('LEFT', ours, len(module._global_optimizer_post_hooks), os.environ['CASE_HELPER'] in sys.path, 'FUSELENS_CAPTURE' in os.environ)
 
 
 def spawned():
@@ -316,6 +316,7 @@ def no_hooks():
     from torch.optim import optimizer as module
     del module.register_optimizer_step_post_hook
     folder = os.environ['CASE_HELPER']
+    os.environ['FUSELENS_CAPTURE'] = os.environ['CASE_OUTPUT']
     sys.path.insert(0, folder)
     importlib.import_module('fuselens_capture').begin(module, folder)
     subclass()
@@ -324,7 +325,7 @@ def no_hooks():
 
 def path_seen():
     """What a program sees of its path entries before the first step."""
-    print('PATH', os.environ['PYTHONPATH'] == os.environ['CASE_PATH'], any('fuselens' in entry for entry in sys.path))
+    print('PATH', os.environ['PYTHONPATH'] == os.environ['CASE_PATH'], os.environ['CASE_HELPER'] in sys.path)
     plain()
     print('THEN', os.environ.get('PYTHONPATH'))
 

@@ -129,9 +129,11 @@ class Capture:
         seconds = time.perf_counter() - started
         until = min(self.step, self.last)
         size = _size(result)
+        whole = until >= self.first
+        what = 'steps %d to %d' % (self.first, until) if whole else 'the beginning of step %d' % self.first
         self._end(
-            state, '%swrote steps %d to %d: %s (%.1f MB, %.1f s)' % (why, self.first, until, result, size / 1e6, seconds),
-            recorded=[self.first, until] if until >= self.first else None, result=os.path.relpath(result, self.output), bytes=size, exportSeconds=round(seconds, 3), **fields)
+            state, '%swrote %s: %s (%.1f MB, %.1f s)' % (why, what, result, size / 1e6, seconds),
+            recorded=[self.first, until] if whole else None, result=os.path.relpath(result, self.output), bytes=size, exportSeconds=round(seconds, 3), **fields)
 
     def _end(self, state, line, **fields):
         """Tells how it ended, and takes every hook out of the program."""

@@ -87,17 +87,20 @@ class NpuRecorder(Recorder):
 
     def step(self):
         super().step()
-        self._collect(self.profiler.step_num > self.last)
+        if self.profiler.step_num > self.last:
+            self._collect(True)
 
     def stop(self):
+        kept = self.profiler.step_num >= self.first
         super().stop()
-        self._collect(True)
+        self._collect(kept)
 
-    def _collect(self, ended):
-        if not ended or not os.path.isdir(self._hidden):
+    def _collect(self, kept):
+        if not os.path.isdir(self._hidden):
             return
         for name in sorted(os.listdir(self._hidden)):
-            if name.endswith('_ascend_pt'):
+            # What was only warmed up for is a folder without content.
+            if kept and name.endswith('_ascend_pt'):
                 self.result = os.path.join(self.folder, name)
                 os.replace(os.path.join(self._hidden, name), self.result)
         shutil.rmtree(self._hidden, ignore_errors=True)

@@ -165,7 +165,11 @@ def _first_parameter(optimizer):
 
 def _nested_or_empty(optimizer):
     """Whether a further `step` of this optimizer is running above the hooked one, or the step was made to fill its state."""
-    frame = sys._getframe(3)
+    hooked = sys._getframe(2)
+    frame = hooked.f_back
+    # torch.compile cuts the hooked `step` in two: its second half is called by the first.
+    if frame is not None and hooked.f_code.co_name.startswith('torch_dynamo_resume_in_'):
+        frame = frame.f_back
     while frame is not None:
         code = frame.f_code
         file = code.co_filename.replace('\\', '/')

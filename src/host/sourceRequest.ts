@@ -14,11 +14,11 @@ const openFiles = (): readonly string[] => vscode.window.tabGroups.all.flatMap((
 function packages(): Pick<EngineParams<'fingerprints'>, 'packages'> {
   const names = vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('source.packages', []);
   const interpreter = names.length === 0 ? undefined : chosenInterpreter();
-  return interpreter === undefined ? {} : { packages: { interpreter, names } };
+  return interpreter === undefined ? {} : { packages: { interpreter, names: [...names] } };
 }
 
-/** Prefixes of paths in a run → prefixes here, as the user set them. */
-export const pathMap = (): Readonly<Record<string, string>> => vscode.workspace.getConfiguration('fuselens').get<Readonly<Record<string, string>>>('source.pathMap', {});
+/** Prefixes of paths in a run → prefixes here, as the user set them. A copy: what the configuration gives cannot be sent to a worker. */
+export const pathMap = (): Readonly<Record<string, string>> => ({ ...vscode.workspace.getConfiguration('fuselens').get<Readonly<Record<string, string>>>('source.pathMap', {}) });
 
 /** Folders of the workspace: what may be edited. */
 export const workspaceFolders = (): readonly string[] => (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file' || uri.scheme === 'vscode-remote').map(({ uri }) => uri.fsPath);

@@ -61,14 +61,12 @@ class EngineClient implements Engine {
         this.waiting.set(id, { resolve, reject, progress });
         stop = () => this.cancel(id);
         signal?.addEventListener('abort', stop, { once: true });
-        this.connection?.then(
-          (connection) => {
-            if (this.waiting.has(id)) {
-              connection.post({ id, kind: 'call', method, params });
-            }
-          },
-          (error: unknown) => reject(new EngineError('error.engine-crashed', { reason: String(error) })),
-        );
+        // Parameters that cannot be sent fail the call, as a lost connection does: else nobody would ever answer.
+        this.connection?.then((connection) => {
+          if (this.waiting.has(id)) {
+            connection.post({ id, kind: 'call', method, params });
+          }
+        }).catch((error: unknown) => reject(new EngineError('error.engine-crashed', { reason: String(error) })));
       });
     } finally {
       this.waiting.delete(id);

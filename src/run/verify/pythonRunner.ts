@@ -68,12 +68,13 @@ export function hostPython(shell: Shell, python: string, setup: readonly string[
     run: async ({ files, script, args }, options) => {
       const folders = new Set([...files.keys()].map((name) => path.posix.dirname(name)).filter((name) => name !== '.'));
       const lines = [
-        'folder=$(mktemp -d) || exit 95', 'trap \'rm -rf "$folder"\' EXIT', 'trap \'exit 143\' HUP INT TERM', 'cd "$folder" || exit 95',
+        'folder=$(mktemp -d) || exit 95', 'trap \'rm -rf "$folder"\' EXIT', 'cd "$folder" || exit 95',
         ...[...folders].map((name) => `mkdir -p ${quoteWord(name)}`), ...[...files].map(([name, content]) => writeFileLines(name, content)),
         ...setup, 'export PYTHONDONTWRITEBYTECODE=1 PYTHONIOENCODING=utf-8',
         // A host keeps running what we stop waiting for, so the limit holds there as well.
         `limit=; command -v timeout >/dev/null 2>&1 && limit='timeout ${Math.ceil(options.timeoutMs / 1000)}'`,
-        `$limit ${quoteWords([python, ...FLAGS, script, ...args])}`,
+        // In the background, since a shell heeds a signal only between commands, and waits.
+        `$limit ${quoteWords([python, ...FLAGS, script, ...args])} & child=$!`, 'trap \'kill "$child" 2>/dev/null; exit 143\' HUP INT TERM', 'wait "$child"',
       ];
       const outcome = await limited(options, (signal) => shell.run(`${lines.join('\n')}\n`, { signal }));
       return outcome.kind !== 'ended' ? outcome : outcome.exit === 124 ? { kind: 'timeout' } : NO_PROGRAM.has(outcome.exit) ? { kind: 'no-python' } : outcome;

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { planFusions } from '../../../src/engine/fuse/planFusions';
+import { applyEdits } from '../../../src/engine/fuse/plan';
+import { parsePython } from '../../../src/engine/python/parsePython';
+import { moduleScope, ModuleSet } from '../../../src/engine/python/program';
+import { verifySubject, type VerifyChoice } from '../../../src/engine/verify/verifySubject';
+import { testParser } from '../pythonParser';
+import { HEADER, SPELLINGS } from '../fuse/spellings';
+
+const NORM = HEADER + SPELLINGS[0].python;
+
+async function choose(text: string, line: number, fused?: string): Promise<VerifyChoice> {
+  const parser = await testParser();
+  const scope = (content: string): ReturnType<typeof moduleScope> => moduleScope('/project/model.py', 'model', content, parsePython(parser, content));
+  const original = scope(text);
+  return verifySubject(original, new ModuleSet([original]), parser, { backend: 'ascend', line, ...(fused === undefined ? {} : { fused: scope(fused) }) });
+}
+
+async function fusedText(text: string): Promise<string> {
+  const parser = await testParser();
+  const scope = moduleScope('/project/model.py', 'model', text, parsePython(parser, text));
+  const [plan] = planFusions(scope, new ModuleSet([scope]), 'ascend', parser);
+  return applyEdits(text, plan.edits);
+}
+
+const lineOf = (text: string, part: string): number => text.slice(0, text.indexOf(part)).split('\n').length;
+
+describe('what a verification runs', () => {
+  it('is the plan at the line, made in memory', async () => {
+    const choice = await choose(NORM, lineOf(NORM, 'torch.rsqrt'));
+    assert.ok('subject' in choice);
+    const { subject } = choice;
+    assert.deepEqual([subject.function, subject.fusion, subject.promise, subject.original], ['Case.forward', 'rms-norm', 'rounding', NORM]);
+    assert.equal(subject.fused, await fusedText(NORM));
+    assert.deepEqual([subject.roles.x, subject.roles.weight], ['hidden_states', 'self.weight']);
+  });
+
+  it('is found again after the fuse, by the function and what was written', async () => {
+    const fused = await fusedText(NORM);
+    const choice = await choose(NORM, lineOf(fused, 'torch_npu.npu_rms_norm'), fused);
+    assert.ok('subject' in choice);
+    assert.deepEqual([choice.subject.fusion, choice.subject.function, choice.subject.fused], ['rms-norm', 'Case.forward', fused]);
+  });
+
+  it('takes a change by hand as one, and promises of it what fused operators promise', async () => {
+    const before = 'def case(x):\n    return x + x\n';
+    const choice = await choose(before, 2, 'def case(x):\n    return 2 * x\n');
+    assert.ok('subject' in choice);
+    assert.deepEqual([choice.subject.fusion, choice.subject.function, choice.subject.promise], ['none', 'case', 'rounding']);
+  });
+
+  it('is nothing on a line without a form, with the reason where the form stays as it is', async () => {
+    assert.deepEqual(await choose(NORM, 1), { code: 'nothing-here', reason: undefined });
+    const compiled = NORM.replace('    def forward', '    @torch.compile\n    def forward');
+    assert.deepEqual(await choose(compiled, lineOf(compiled, 'torch.rsqrt')), { code: 'not-fusable', reason: 'compiled' });
+    assert.deepEqual(await choose(NORM, 1, await fusedText(NORM)), { code: 'no-function-here', reason: undefined });
+  });
+});

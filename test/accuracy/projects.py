@@ -44,7 +44,7 @@ class StandInModule(types.ModuleType):
 
 class Missing(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Found last: packages that are not installed."""
-    names = ('torchvision', 'lightning', 'lightning_fabric', 'tiktoken', 'numba', 'ftfy', 'kernel', 'boto3', 'google', 'cached_path', 'botocore', 'triton', 'jsonargparse', 'litdata', 'flash_attn', 'fla', 'wandb', 'datasets', 'sentencepiece', 'rich', 'torchmetrics', 'safetensors', 'loguru')
+    names = ('torchvision', 'lightning', 'lightning_fabric', 'tiktoken', 'numba', 'ftfy', 'kernel', 'boto3', 'google', 'cached_path', 'botocore', 'jsonargparse', 'litdata', 'flash_attn', 'fla', 'wandb', 'datasets', 'sentencepiece', 'torchmetrics', 'safetensors', 'loguru')
 
     def find_spec(self, name, path=None, target=None):
         return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.split('.')[0] in self.names else None

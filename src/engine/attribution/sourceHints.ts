@@ -85,7 +85,7 @@ export class HintOrder {
   private keyOf({ scope, owner }: Candidate): readonly number[] {
     const { models = [], open = [] } = this.hints;
     const parts = scope.file.split(/[\\/]/);
-    const named = models.some((model) => owner?.name === model || scope.names.get(model)?.kind === 'class' || parts.includes(model) || parts[parts.length - 1] === `modeling_${model}.py`);
+    const named = models.some((model) => owner?.name === model || scope.names.get(model)?.kind === 'class' || parts.includes(model) || [`${model}.py`, `modeling_${model}.py`].includes(parts[parts.length - 1]));
     const at = open.indexOf(scope.file);
     return [this.distances.get(scope.file) ?? Infinity, named ? 0 : 1, at < 0 ? Infinity : at, /(^|[\\/])(site|dist)-packages[\\/]/.test(scope.file) ? 1 : 0];
   }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { explain } from '../../../src/engine/attribution/explain';
+import { explain, type Explanation } from '../../../src/engine/attribution/explain';
+import type { RankData } from '../../../src/engine/profile/columns';
 import { ProblemList } from '../../../src/engine/profile/problems';
 import { indexSources } from '../../../src/engine/python/sourceIndex';
 import { findAscendFolders } from '../../../src/engine/readers/ascendFolders';
@@ -27,33 +28,53 @@ describe('attribution of the sample, which has no stacks', () => {
       },
       join: (...parts) => path.join(...parts),
     };
-    await writeSample(writer, { folder, ranks: 1 });
+    await writeSample(writer, { folder });
   });
 
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it('finds the gated norm at its two lines, forward, recomputed and backward', async function () {
-    this.timeout(120_000);
+  const readRanks = async (): Promise<readonly RankData[]> => {
     const port = nodeFilePort();
     const problems = new ProblemList();
-    const parser = await pythonParser();
     const { sources } = await findAscendFolders(port, path.join(folder, 'baseline'), { problems });
-    const rank = await sources[0].read?.({ port, problems });
-    assert.ok(rank !== undefined);
-    const index = await indexSources(port, [path.join(folder, 'workspace')], parser);
-    const { fingerprints, alignment } = explain(rank, { parser, sources: index });
+    const ranks = await Promise.all(sources.map((source) => source.read?.({ port, problems })));
+    return ranks.filter((rank) => rank !== undefined);
+  };
+
+  /** The README of the sample: lines 29 and 30 launch eleven kernels in each of 18 layers and two micro-batches. */
+  const holds = ({ fingerprints, alignment }: Explanation, where: string): void => {
     assert.ok(alignment !== undefined && 'candidate' in alignment, JSON.stringify(alignment !== undefined && 'reason' in alignment ? alignment.reason : ''));
-    assert.equal(alignment.candidate.graph.root.name, 'Q35ForCausalLM.forward');
-    // The README of the sample: lines 29 and 30 launch eleven kernels in each of 18 layers and two micro-batches.
+    assert.equal(alignment.candidate.graph.root.name, 'Q35ForCausalLM.forward', where);
     for (const phase of ['forward', 'recompute', 'backward'] as const) {
       const gated = fingerprints.filter((entry) => entry.fingerprint.phase === phase && entry.sources.some((source) => source.function === 'GatedRMSNorm.forward' && path.basename(source.file) === 'q35_npu_old.py'));
-      assert.equal(gated.length, 1, phase);
+      assert.equal(gated.length, 1, `${where} ${phase}`);
       const [{ sources: [source], fingerprint }] = gated;
-      assert.deepEqual([source.startLine, source.endLine, source.method], [29, 30, 'alignment'], phase);
-      assert.equal(fingerprint.occurrences, 36, phase);
+      assert.deepEqual([source.startLine, source.endLine, source.method], [29, 30, 'alignment'], `${where} ${phase}`);
+      assert.equal(fingerprint.occurrences, 36, `${where} ${phase}`);
       if (phase !== 'backward') {
-        assert.equal(fingerprint.kernels.length, 11, phase);
+        assert.equal(fingerprint.kernels.length, 11, `${where} ${phase}`);
       }
+    }
+  };
+
+  it('finds the gated norm at its two lines on every rank, forward, recomputed and backward', async function () {
+    this.timeout(300_000);
+    const parser = await pythonParser();
+    const ranks = await readRanks();
+    assert.equal(ranks.length, 16);
+    const index = await indexSources(nodeFilePort(), [path.join(folder, 'workspace')], parser);
+    ranks.forEach((rank) => holds(explain(rank, { parser, sources: index }), `rank ${rank.rank}`));
+  });
+
+  it('answers for a rank the same whether others were explained before or not', async function () {
+    this.timeout(300_000);
+    const parser = await pythonParser();
+    const port = nodeFilePort();
+    const shared = await indexSources(port, [path.join(folder, 'workspace')], parser);
+    for (const rank of (await readRanks()).slice(0, 3)) {
+      const after = explain(rank, { parser, sources: shared });
+      const alone = explain(rank, { parser, sources: await indexSources(port, [path.join(folder, 'workspace')], parser) });
+      assert.deepEqual([...after.originOf].map((origin) => after.origins[origin]), [...alone.originOf].map((origin) => alone.origins[origin]));
     }
   });
 });

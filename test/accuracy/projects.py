@@ -20,6 +20,9 @@ import torch.nn.functional as F
 import record
 
 torch.Tensor.cuda = lambda self, *args, **kwargs: self
+# Written for float32 throughout.
+FLOAT32 = {'mamba-minimal', 'mambapy', 'nanochat'}
+DTYPE = torch.float32 if FLOAT32.intersection(sys.argv[3:]) else torch.bfloat16
 IDS = torch.randint(3, 60, (2, 24), generator=torch.Generator().manual_seed(1))
 
 
@@ -44,7 +47,7 @@ class StandInModule(types.ModuleType):
 
 class Missing(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Found last: packages that are not installed."""
-    names = ('torchvision', 'lightning', 'lightning_fabric', 'tiktoken', 'numba', 'ftfy', 'kernel', 'boto3', 'google', 'cached_path', 'botocore', 'jsonargparse', 'litdata', 'flash_attn', 'fla', 'wandb', 'datasets', 'sentencepiece', 'torchmetrics', 'safetensors', 'loguru')
+    names = ('torchvision', 'lightning', 'lightning_fabric', 'tiktoken', 'numba', 'ftfy', 'kernel', 'boto3', 'google', 'cached_path', 'botocore', 'jsonargparse', 'litdata', 'flash_attn', 'fla', 'wandb', 'datasets', 'sentencepiece', 'torchmetrics', 'safetensors', 'loguru', 'psutil')
 
     def find_spec(self, name, path=None, target=None):
         return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.split('.')[0] in self.names else None
@@ -140,13 +143,13 @@ def mambapy(name):
     def build():
         m = load(f'mambapy.{name}')
         config = m.MambaConfig(d_model=32, n_layers=4) if name == 'mamba' else m.Mamba2Config(d_model=32, n_layers=4, d_head=16)
-        return (m.Mamba if name == 'mamba' else m.Mamba2)(config), lambda g: g(torch.randn(2, 24, 32, dtype=torch.bfloat16))
+        return (m.Mamba if name == 'mamba' else m.Mamba2)(config), lambda g: g(torch.randn(2, 24, 32, dtype=DTYPE))
     return build
 
 
 def dit():
     m = load('models')
-    return m.DiT(input_size=8, patch_size=2, hidden_size=64, depth=4, num_heads=4, num_classes=10), lambda g: g(torch.randn(2, 4, 8, 8, dtype=torch.bfloat16), torch.tensor([1, 2]), torch.tensor([1, 2]))
+    return m.DiT(input_size=8, patch_size=2, hidden_size=64, depth=4, num_heads=4, num_classes=10), lambda g: g(torch.randn(2, 4, 8, 8, dtype=DTYPE), torch.tensor([1, 2]), torch.tensor([1, 2]))
 
 
 def attention_is_all():
@@ -161,12 +164,12 @@ def olmo():
 
 def whisper():
     m = load('whisper.model')
-    return m.Whisper(m.ModelDimensions(n_mels=16, n_audio_ctx=24, n_audio_state=64, n_audio_head=4, n_audio_layer=4, n_vocab=64, n_text_ctx=32, n_text_state=64, n_text_head=4, n_text_layer=4)), lambda g: g(torch.randn(2, 16, 48, dtype=torch.bfloat16), IDS)
+    return m.Whisper(m.ModelDimensions(n_mels=16, n_audio_ctx=24, n_audio_state=64, n_audio_head=4, n_audio_layer=4, n_vocab=64, n_text_ctx=32, n_text_state=64, n_text_head=4, n_text_layer=4)), lambda g: g(torch.randn(2, 16, 48, dtype=DTYPE), IDS)
 
 
 def clip():
     m = load('clip.model')
-    return m.CLIP(embed_dim=64, image_resolution=32, vision_layers=4, vision_width=64, vision_patch_size=8, context_length=24, vocab_size=64, transformer_width=64, transformer_heads=4, transformer_layers=4), lambda g: g(torch.randn(2, 3, 32, 32, dtype=torch.bfloat16), IDS)
+    return m.CLIP(embed_dim=64, image_resolution=32, vision_layers=4, vision_width=64, vision_patch_size=8, context_length=24, vocab_size=64, transformer_width=64, transformer_heads=4, transformer_layers=4), lambda g: g(torch.randn(2, 3, 32, 32, dtype=DTYPE), IDS)
 
 
 def deepseek():
@@ -183,14 +186,14 @@ def nanochat():
 def timm(module, name, **options):
     def build():
         load(f'timm.models.{module}')
-        return load('timm').create_model(name, num_classes=10, **options), lambda g: g(torch.randn(2, 3, options.get('img_size', 64), options.get('img_size', 64), dtype=torch.bfloat16))
+        return load('timm').create_model(name, num_classes=10, **options), lambda g: g(torch.randn(2, 3, options.get('img_size', 64), options.get('img_size', 64), dtype=DTYPE))
     return build
 
 
 def vit_pytorch(module, name, **options):
     def build():
         cls = getattr(load(f'vit_pytorch.{module}'), name)
-        return cls(**{**dict(image_size=32, patch_size=8, num_classes=10, dim=64, depth=4, heads=4, mlp_dim=96), **options}), lambda g: g(torch.randn(2, 3, 32, 32, dtype=torch.bfloat16))
+        return cls(**{**dict(image_size=32, patch_size=8, num_classes=10, dim=64, depth=4, heads=4, mlp_dim=96), **options}), lambda g: g(torch.randn(2, 3, 32, 32, dtype=DTYPE))
     return build
 
 
@@ -264,7 +267,7 @@ def run_one(name, checkouts, out):
     torch.manual_seed(1)
     torch.set_num_threads(1)
     model, call = build()
-    model = model.to(torch.bfloat16).train()
+    model = model.to(DTYPE).train()
     recorder = ProjectRecorder()
     with torch.autograd.set_detect_anomaly(True, check_nan=False), recorder:
         loss = loss_of(call(model))

@@ -18,7 +18,6 @@ import json
 import pathlib
 import re
 import sys
-import types
 
 REFERENCE = pathlib.Path(__file__).parent.parent.parent / "media" / "python" / "verify" / "reference"
 # "Equal within bf16 rounding" over a whole tensor: two units in the last place; in fp32 the order of sums.
@@ -37,7 +36,7 @@ def functions(tree):
     return found
 
 
-def outside(text, lines, spans, added):
+def outside(lines, spans, added):
     """The lines that belong to none of the spans, byte for byte, without the import that was added."""
     inside = {line for first, last in spans for line in range(first, last + 1)}
     return [line for number, line in enumerate(lines, 1) if number not in inside and number not in added]
@@ -47,7 +46,7 @@ def added_import(tree, before):
     """Line numbers of `import torch_npu`, with its guard, where only the edited file has it."""
     if any("torch_npu" in ast.dump(node) for node in before.body if isinstance(node, (ast.Import, ast.Try))):
         return set()
-    return {line for node in tree.body if isinstance(node, (ast.Import, ast.Try)) and "torch_npu" in ast.dump(node) and "Name(id='torch_npu'" in ast.dump(node) + "Name(id='torch_npu'" for line in range(node.lineno, node.end_lineno + 1)}
+    return {line for node in tree.body if isinstance(node, (ast.Import, ast.Try)) and "torch_npu" in ast.dump(node) for line in range(node.lineno, node.end_lineno + 1)}
 
 
 def check_text(folder):
@@ -70,8 +69,8 @@ def check_text(folder):
         counts["functions"] += len(changed)
         added = added_import(trees[1], trees[0])
         spans = [[span for name in changed for span in found[name]] for found in named]
-        old = outside(texts[0], lines[0], spans[0], set())
-        new = outside(texts[1], lines[1], spans[1], added)
+        old = outside(lines[0], spans[0], set())
+        new = outside(lines[1], spans[1], added)
         # A guarded import brings one empty line with it.
         if added and old != new and len(new) == len(old) + 1:
             new = without_one_blank(old, new)
@@ -133,9 +132,24 @@ def instance(torch, cls, function, dtype, seed):
     return made
 
 
+def filled(torch, made, dtype, seed):
+    """Parameters of a plausible size: constructors may leave memory as it was."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in made.named_parameters():
+            one = parameter.dim() == 1 and not name.endswith("bias")
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * (0.2 if parameter.dim() == 1 else parameter.shape[-1] ** -0.5) + (1.0 if one else 0.0))
+    return made.to(dtype).eval()
+
+
 def built(torch, module, cls, dtype, seed):
     """An instance by its constructor, from a small configuration of the same module."""
     torch.manual_seed(seed)
+    if len([p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD]) <= 1:
+        try:
+            return filled(torch, cls(DIM), dtype, seed)
+        except Exception:  # it wants a configuration
+            pass
     for name, config in sorted(vars(module).items()):
         if inspect.isclass(config) and name.endswith("Config") and name != "PreTrainedConfig":
             small = config()
@@ -143,8 +157,7 @@ def built(torch, module, cls, dtype, seed):
                 if hasattr(small, key):
                     setattr(small, key, value)
             try:
-                made = cls(small)
-                return made.to(dtype).eval()
+                return filled(torch, cls(small), dtype, seed)
             except Exception:  # another configuration may fit
                 continue
     raise NotImplementedError("no configuration fits the constructor")

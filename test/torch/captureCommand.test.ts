@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { EngineSession } from '../../src/engine/session';
 import { engineEnvironment } from '../../src/node/environment';
 import { findStacksTwin } from '../../src/run/captureManifest';
@@ -9,6 +11,7 @@ import { caseFolder, removeCases } from './captureHarness';
 
 /** `fuselens capture` from outside: two gloo ranks under torchrun, with and without stacks, opened by our own engine. */
 const PYTHON = process.env.FUSELENS_PYTHON ?? 'python3';
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 const MAIN = path.resolve(import.meta.dirname, '../../src/cli/main.ts');
 
 interface Said {
@@ -28,7 +31,7 @@ function workspace(): string {
 }
 
 function capture(cwd: string, options: readonly string[], command: readonly string[], env: Readonly<Record<string, string>> = {}): { readonly code: number | null; readonly said: readonly Said[]; readonly err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', import.meta.resolve('tsx'), MAIN, 'capture', '--json', ...options, '--', ...command], { cwd, encoding: 'utf8', env: { ...process.env, HOME: path.dirname(cwd), XDG_CACHE_HOME: path.join(path.dirname(cwd), 'cache'), ...env } });
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', TSX, MAIN, 'capture', '--json', ...options, '--', ...command], { cwd, encoding: 'utf8', env: { ...process.env, HOME: path.dirname(cwd), XDG_CACHE_HOME: path.join(path.dirname(cwd), 'cache'), ...env } });
   return { code: status, said: stdout === '' ? [] : JSON.parse(stdout) as readonly Said[], err: stderr };
 }
 

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { FUSE_BACKENDS, type FuseBackend } from '../../src/engine/fusions/fusion';
 import { FUSIONS } from '../../src/engine/fusions';
 import { planFusions } from '../../src/engine/fuse/planFusions';
 import { parsePython } from '../../src/engine/python/parsePython';
 import { moduleScope, ModuleSet } from '../../src/engine/python/program';
+import { scopeOf } from '../../src/engine/python/sourceIndex';
 import { verifySubject } from '../../src/engine/verify/verifySubject';
 import type { VerifyReport, VerifySubject } from '../../src/protocol/verify';
-import { localPython } from '../../src/run/verify/pythonRunner';
+import { openShell, type Shell } from '../../src/run/shell';
+import { importedTexts } from '../../src/run/verify/importedTexts';
+import { hostPython, localPython } from '../../src/run/verify/pythonRunner';
 import { runVerify } from '../../src/run/verify/runVerify';
 import { HEADER, SPELLINGS } from '../engine/fuse/spellings';
 import { testParser } from '../engine/pythonParser';
@@ -103,6 +109,34 @@ if (process.env.FUSELENS_TORCH === '1') {
       assert.ok('subject' in choice);
       const [report] = await run([{ name: '', subject: choice.subject }]);
       assert.deepEqual([report.verdict, report.whole, report.failure], ['verified', false, null]);
+    });
+
+    it('need nothing of the workspace on a host: the module and what it imports of its package are sent', async () => {
+      const parser = await testParser();
+      const folder = mkdtempSync(path.join(os.tmpdir(), 'fuselens-package-'));
+      try {
+        const files = { '__init__.py': '', 'sizes.py': 'from . import deeper\nEPS = deeper.VALUE\n', 'deeper.py': 'VALUE = 1e-6\n', 'model.py': `${HEADER}from .sizes import EPS\n\n\nclass Norm(nn.Module):\n    def __init__(self, dim):\n        super().__init__()\n        self.eps = EPS\n        self.weight = nn.Parameter(torch.ones(dim))\n\n    def forward(self, x):\n        h = x.float()\n        h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + self.eps)\n        return self.weight * h.to(x.dtype)\n` };
+        const scopes = Object.entries(files).map(([name, content]) => {
+          const file = path.join(folder, 'pkg', name);
+          mkdirSync(path.dirname(file), { recursive: true });
+          writeFileSync(file, content);
+          return scopeOf(file, folder, content, parser);
+        });
+        const model = scopes[3];
+        const program = new ModuleSet(scopes);
+        const line = model.text.slice(0, model.text.indexOf('torch.rsqrt')).split('\n').length;
+        const choice = verifySubject(model, program, parser, { backend: 'ascend', line });
+        assert.ok('subject' in choice);
+        const texts = importedTexts(model, program);
+        assert.deepEqual([...texts.keys()].map((file) => path.basename(file)).sort(), ['__init__.py', 'deeper.py', 'model.py', 'sizes.py']);
+        rmSync(path.join(folder, 'pkg', 'deeper.py'));
+        const here = openShell(undefined);
+        const shell: Shell = { host: 'elsewhere', run: here.run.bind(here), exec: here.exec.bind(here), dispose: here.dispose.bind(here) };
+        const [report] = await runVerify([{ subject: choice.subject, texts }], hostPython(shell, PYTHON, ['export SETUP=1']), { timeoutMs: 600_000 });
+        assert.deepEqual([report.verdict, report.host, report.failure], ['verified', 'elsewhere', null]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
 
     it('use no stand-in where none is wanted', async () => {

@@ -41,8 +41,8 @@ export async function planWorkspace({ data }: Evidence, plans: (document: vscode
   }
   const reasons = [...left].sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${count} × ${reason}`).join('; ');
   const total = [...left.values()].reduce((sum, count) => sum + count, 0);
+  const done = documents.length === 1 ? vscode.l10n.t('FuseLens: {0} fused in one file', fused) : vscode.l10n.t('FuseLens: {0} fused in {1} files', fused, documents.length);
   const summary = fused === 0 && total === 0 ? vscode.l10n.t('FuseLens: the profile shows nothing to fuse in this workspace.')
-    : total === 0 ? vscode.l10n.t('FuseLens: {0} fused in {1} files.', fused, documents.length)
-      : vscode.l10n.t('FuseLens: {0} fused in {1} files, {2} left as they are: {3}.', fused, documents.length, total, reasons);
+    : total === 0 ? `${done}.` : vscode.l10n.t('{0}, {1} left as they are: {2}.', done, total, reasons);
   return { edit, fused, files: documents.map(({ document }) => document.uri.fsPath), summary, documents };
 }

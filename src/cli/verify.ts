@@ -1,6 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { FUSIONS } from '../engine/fusions';
 import { FUSE_BACKENDS, type FuseBackend } from '../engine/fusions/fusion';
+import { readWorkspaceFusions } from '../engine/fusions/workspaceFusions';
 import { ModuleSet, type ModuleScope } from '../engine/python/program';
 import { indexSources, scopeOf } from '../engine/python/sourceIndex';
 import { shapesAt } from '../engine/verify/chainShapes';
@@ -23,7 +25,7 @@ import { writeVerifyText } from './output/verifyText';
 
 const OPTIONS = {
   backend: { type: 'string' }, python: { type: 'string' }, profile: { type: 'string' }, original: { type: 'string' }, host: { type: 'string' }, setup: { type: 'string', multiple: true },
-  timeout: { type: 'string' }, 'no-reference': { type: 'boolean' }, json: { type: 'boolean' }, editor: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
+  timeout: { type: 'string' }, 'no-reference': { type: 'boolean' }, fusions: { type: 'string', multiple: true }, json: { type: 'boolean' }, editor: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
 
 /** Seconds a verification may take unless asked otherwise: importing a large library is most of it. */
@@ -56,7 +58,8 @@ export async function verifyCommand(args: readonly string[], context: CommandCon
   const profile = command.value('profile');
   const shown = profile === undefined ? undefined : await profileOf(profile, context, command.flag('no-cache'));
   const backend = named ?? FUSE_BACKENDS.find((known) => known === shown?.backend) ?? 'torch';
-  const choice = verifySubject(sources.original, sources.program, sources.parser, { backend, line, ...(sources.fused === undefined ? {} : { fused: sources.fused }) });
+  const { fusions } = await readWorkspaceFusions(nodeFilePort(), command.values('fusions').map((folder) => path.resolve(folder)), sources.parser, FUSIONS.map(({ id }) => id));
+  const choice = verifySubject(sources.original, sources.program, sources.parser, { backend, line, fusions, ...(sources.fused === undefined ? {} : { fused: sources.fused }) });
   if (!('subject' in choice)) {
     throw new CommandFailure(`verify.failure.${choice.code}`, { file, line, backend, reason: choice.reason === undefined ? '' : text(`fuse.reason.${choice.reason}`, undefined, context.translate) });
   }

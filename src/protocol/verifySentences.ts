@@ -1,5 +1,5 @@
 import { figureText } from './figureText';
-import { text, type Translate } from './text';
+import { MESSAGES, text, type Translate } from './text';
 import type { Differences, VerifyReport, VerifyRow } from './verify';
 
 const SHORT: Readonly<Record<string, string>> = { bfloat16: 'bf16', float16: 'fp16', float32: 'fp32' };
@@ -20,6 +20,12 @@ export function verifyHeadline(report: VerifyReport, translate: Translate): stri
   const dtype = bad?.dtype ?? report.rows[0]?.dtype ?? 'float32';
   const { maxAbs, maxRel } = largest(report.rows.filter((row) => row.dtype === dtype));
   return text(bad === undefined ? 'verify.headline.verified' : 'verify.headline.differs', { maxAbs: figureText(maxAbs), maxRel: figureText(maxRel), dtype: SHORT[dtype] ?? dtype, promise: text(`verify.promise.${report.promise}`, undefined, translate) }, translate);
+}
+
+/** Name of the fusion; one of the workspace's own is named by its id. */
+export function verifyFusionName({ fusion }: VerifyReport, translate: Translate): string {
+  const code = fusion === 'none' ? 'verify.by-hand' : `fusion.${fusion}`;
+  return code in MESSAGES ? text(code, undefined, translate) : fusion;
 }
 
 /** Everything that has to be said beside the table, one sentence each. */

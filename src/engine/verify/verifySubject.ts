@@ -1,6 +1,6 @@
 import type { Parser } from 'web-tree-sitter';
 import type { VerifySubject } from '../../protocol/verify';
-import type { FuseBackend } from '../fusions/fusion';
+import type { FuseBackend, Fusion } from '../fusions/fusion';
 import { functionsOf } from '../fuse/functionTrace';
 import { applyEdits, type FusePlan } from '../fuse/plan';
 import { planFusions } from '../fuse/planFusions';
@@ -13,14 +13,16 @@ export interface VerifyQuestion {
   readonly line: number;
   /** The module after the fuse, when it has been applied already; its scope under the same name. */
   readonly fused?: ModuleScope;
+  /** Fusions of the workspace's own, beside the catalogue. */
+  readonly fusions?: readonly Fusion[];
 }
 
 /** What to run side by side; or why there is nothing (`verify.failure.<code>`). */
 export type VerifyChoice = { readonly subject: VerifySubject } | { readonly code: 'nothing-here' | 'not-fusable' | 'no-function-here'; readonly reason: string | undefined };
 
 /** `original` must be a module of `program`. Takes the plan of the line; of several there, the one that begins closest above. */
-export function verifySubject(original: ModuleScope, program: Program, parser: Parser, { backend, line, fused }: VerifyQuestion): VerifyChoice {
-  const plans = planFusions(original, program, backend, parser);
+export function verifySubject(original: ModuleScope, program: Program, parser: Parser, { backend, line, fused, fusions = [] }: VerifyQuestion): VerifyChoice {
+  const plans = planFusions(original, program, backend, parser, { fusions });
   if (fused !== undefined) {
     return appliedSubject(original, plans, fused, line, backend);
   }

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { figureText } from '../../protocol/figureText';
 import { text } from '../../protocol/text';
 import type { Differences, VerifyReport } from '../../protocol/verify';
-import { verifyHeadline, verifySentences } from '../../protocol/verifySentences';
+import { verifyFusionName, verifyHeadline, verifySentences } from '../../protocol/verifySentences';
 import { translate } from '../sentences';
 import type { Verified } from './verifier';
 
@@ -34,7 +34,7 @@ export class VerifyDetails implements vscode.TextDocumentContentProvider, vscode
 }
 
 function heading(report: VerifyReport): string {
-  const fusion = text(report.fusion === 'none' ? 'verify.by-hand' : `fusion.${report.fusion}`, undefined, translate);
+  const fusion = verifyFusionName(report, translate);
   return escape(`${path.basename(report.file)}:${report.startLine} · ${fusion} (${report.backend}): ${text(`verify.verdict.${report.verdict}`, undefined, translate)}`);
 }
 

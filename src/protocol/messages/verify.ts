@@ -77,6 +77,7 @@ changed; the module is imported from a copy in memory.
   --host NAME       run there, through ssh; the module and what it imports from its package are sent along
   --setup LINE      with --host: a shell line run before Python, for example source set_env.sh; repeat for more
   --no-reference    where a fused package is missing, say so instead of letting a plain-PyTorch reference stand in
+  --fusions DIR     fusions of your own are in DIR/.fuselens/fusions; repeat for more
   --timeout SECONDS end it after this long (default: 300)
   --json            the report as JSON (schema fuselens-verify/1)
   --no-cache        do not keep columns of the profile in the cache folder

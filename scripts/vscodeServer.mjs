@@ -84,15 +84,15 @@ function answers(url) {
 }
 
 /**
- * @param {{ folder: string, token?: string, smokeTest?: boolean, environment?: Record<string, string>, port?: number }} options
- *   `folder` holds settings, extensions and state; `smokeTest` lets a test suite run inside the extension host (and hides toasts).
+ * @param {{ folder: string, token?: string, smokeTest?: boolean, environment?: Record<string, string>, port?: number, trust?: boolean }} options
+ *   `folder` holds settings, extensions and state; `trust` asks whether a workspace is trusted, as the desktop does; `smokeTest` lets a test suite run inside the extension host (and hides toasts).
  * @returns {Promise<{ url: string, stop: () => void, output: () => string, exited: Promise<number | null> }>}
  */
-export async function startServer({ folder, token, smokeTest = false, environment = {}, port }) {
+export async function startServer({ folder, token, smokeTest = false, environment = {}, port, trust = false }) {
   fs.mkdirSync(folder, { recursive: true });
   const usedPort = port ?? (await freePort());
   const args = [
-    serverMain, '--host', '127.0.0.1', '--port', String(usedPort), ...serverArguments(folder), '--disable-telemetry', '--disable-workspace-trust',
+    serverMain, '--host', '127.0.0.1', '--port', String(usedPort), ...serverArguments(folder), '--disable-telemetry', ...(trust ? [] : ['--disable-workspace-trust']),
     ...(token === undefined ? ['--without-connection-token'] : ['--connection-token', token]),
     ...(smokeTest ? ['--enable-smoke-test-driver'] : []),
   ];

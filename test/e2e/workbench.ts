@@ -33,13 +33,13 @@ interface Running {
 let running: Promise<Running> | undefined;
 const open = new Set<Workbench>();
 
-async function start(): Promise<Running> {
+async function start(folder = serverFolder, trust = false): Promise<Running> {
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { readonly version: string };
   const vsix = path.join(root, `fuselens-${version}.vsix`);
   assert.ok(fs.existsSync(vsix), `${vsix} is missing: npm run package`);
-  fs.rmSync(serverFolder, { recursive: true, force: true });
-  installVsix(serverFolder, vsix);
-  const server = await startServer({ folder: serverFolder });
+  fs.rmSync(folder, { recursive: true, force: true });
+  installVsix(folder, vsix);
+  const server = await startServer({ folder, trust });
   return { server, browser: await chromium.launch({ executablePath: findChromium(), args: FLAGS }) };
 }
 
@@ -81,8 +81,24 @@ export async function openWorkbench({ folder, settings = {}, theme = 'dark' }: {
   return workbench;
 }
 
+/** A window on a folder nobody trusts, on a server of its own that asks for trust as the desktop does. */
+export async function openUntrusted(folder: string): Promise<Workbench> {
+  const own = `${serverFolder}-trust`;
+  const { server, browser } = await start(own, true);
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+  const workbench = new Workbench(await context.newPage(), async () => {
+    await browser.close();
+    server.stop();
+  });
+  open.add(workbench);
+  writeSettings(own, { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never', 'workbench.colorTheme': THEMES.dark[0] });
+  await workbench.page.goto(`${server.url}?folder=${encodeURIComponent(folder)}`);
+  await workbench.loaded();
+  return workbench;
+}
+
 export class Workbench {
-  constructor(readonly page: Page) {}
+  constructor(readonly page: Page, private readonly afterwards: () => Promise<void> = () => Promise.resolve()) {}
 
   /** Waits until the workbench has read the contributions of every extension. */
   async loaded(): Promise<void> {
@@ -219,5 +235,6 @@ export class Workbench {
   async close(): Promise<void> {
     open.delete(this);
     await this.page.context().close();
+    await this.afterwards();
   }
 }

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { ExtensionApi, RunInfo } from '../../src/host/api';
-import { eventually, extensionApi } from './support';
+import { closeEverything, eventually, extensionApi } from './support';
 
 /** Prints like a trainer; waits for a file between steps, so that a test decides how far it comes. */
 const TRAIN = `import os, sys, time
@@ -136,5 +136,90 @@ describe('runs', function () {
   it('are found in shell scripts', async () => {
     const found = (await vscode.tasks.fetchTasks({ type: 'fuselens' })).find(({ detail }) => detail === 'launch.sh:2');
     assert.deepEqual(found?.definition, { type: 'fuselens', launcher: 'torchrun', command: 'train.py', args: ['--found'], procs: 2 });
+  });
+});
+
+const python = path.join(process.env.FUSELENS_ROOT ?? '', '.torch-venv/bin/python');
+/** A decoder's worth of eager norms, small enough for any machine. */
+const MODEL = `import torch
+class Norm(torch.nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(size))
+    def forward(self, x):
+        h = x.float()
+        h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)
+        return self.weight * h.to(x.dtype)
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Sequential(Norm(64), torch.nn.Linear(64, 64)) for _ in range(4)])
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(x)
+        return x
+torch.manual_seed(0)
+model = Model()
+optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+for step in range(1, 9):
+    loss = model(torch.randn(8, 64)).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    print(f'step {step}/8 loss {loss.item():.4f}', flush=True)
+`;
+
+(fs.existsSync(python) ? describe : describe.skip)('captures', function () {
+  this.timeout(120000);
+  let api: ExtensionApi;
+  let root: string;
+
+  before(async () => {
+    api = await extensionApi();
+    root = vscode.workspace.workspaceFolders?.[0].uri.fsPath ?? '';
+    fs.mkdirSync(path.join(root, '.vscode'), { recursive: true });
+    fs.writeFileSync(path.join(root, 'decoder.py'), MODEL);
+    const base = { type: 'fuselens', launcher: 'command', command: python, problemMatcher: [], capture: { steps: [4, 5], warmup: 1 } };
+    const tasks = [{ ...base, label: 'decoder', args: ['decoder.py'] }, { ...base, label: 'early', args: ['-c', 'print("no steps here")'] }];
+    fs.writeFileSync(path.join(root, '.vscode', 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks }));
+    await eventually('tasks of the file', async () => vscode.tasks.fetchTasks({ type: 'fuselens' }), (found) => tasks.every(({ label }) => found.some(({ name }) => name === label)));
+  });
+
+  afterEach(() => closeEverything(api));
+
+  async function profile(argument: object): Promise<RunInfo> {
+    const before = new Set(api.runs().map(({ id }) => id));
+    const execution = await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.profileTraining', argument);
+    await eventually('the end of the task', () => vscode.tasks.taskExecutions.includes(execution), (running) => !running, 90000);
+    const [made] = api.runs().filter(({ id }) => !before.has(id)).slice(-1);
+    assert.ok(made !== undefined);
+    return made;
+  }
+
+  it('leave a profile that opens under the name of the run, with its steps', async () => {
+    const made = await profile({ task: 'decoder' });
+    assert.deepEqual([made.phase, made.exit, made.step, made.row.contextValue], ['exited', 0, 8, 'run capture profile']);
+    const opened = api.profiles().find((one) => one.path === made.profile);
+    assert.ok(opened?.active === true && opened.status === 'ready', JSON.stringify(opened));
+    const [row] = await api.tree.children();
+    assert.match(String(api.tree.item(row).label), /^decoder · /);
+    const record = JSON.parse(fs.readFileSync(path.join(made.profile ?? '', '..', 'fuselens-run.json'), 'utf8')) as { readonly name: string; readonly environment: Record<string, string> };
+    assert.equal(record.name, 'decoder');
+    assert.match(record.environment.torch, /^2\./);
+    await vscode.commands.executeCommand('fuselens.useRunAsBaseline', { id: made.id });
+  });
+
+  it('in two passes carry the lines of one over to the other', async () => {
+    const made = await profile({ task: 'decoder', capture: { steps: [4, 5], warmup: 1, stacks: true } });
+    const [second, first] = api.runs();
+    assert.deepEqual([first.name, second.name, second.id], ['decoder', 'decoder', `${first.id}-stacks`]);
+    assert.equal(made.id, first.id);
+    assert.equal(api.profiles().find(({ active }) => active)?.path, first.profile);
+  });
+
+  it('say why there is none when the script takes no step', async () => {
+    const made = await profile({ task: 'early' });
+    assert.deepEqual([made.phase, made.exit, made.profile], ['exited', 0, undefined]);
+    assert.equal(made.row.contextValue, 'run capture');
   });
 });

@@ -20,6 +20,9 @@ const MOST_REMEMBERED = 50;
 /** Runs a list shows of one host; older ones are still there for "Attach". */
 const MOST_LISTED = 30;
 const POLL_MS = 4000;
+/** A host is asked less often: each look may be a login. One that did not answer is left alone for longer. */
+const POLL_HOST_MS = 15_000;
+const POLL_LOST_HOST_MS = 60_000;
 const TAIL_BYTES = 4096;
 
 /** Runs of this workspace and of the hosts it knows. Nothing is connected before somebody looks. */
@@ -30,6 +33,8 @@ export class Runs implements vscode.Disposable {
   private hosts: Hosts;
   private poll: NodeJS.Timeout | undefined;
   private polling = false;
+  /** When a host is asked again by itself. */
+  private readonly due = new Map<string, number>();
   private readonly settings: vscode.Disposable;
 
   constructor(private readonly memory: vscode.Memento, tools: () => RunTools) {
@@ -130,6 +135,7 @@ export class Runs implements vscode.Disposable {
     await Promise.all(hosts.map(async (host) => {
       try {
         const found = await listRuns(this.hosts, host, { quiet, limit: MOST_LISTED });
+        this.due.set(host ?? '', host === undefined ? 0 : Date.now() + POLL_HOST_MS);
         await Promise.all(found.map((summary) => this.merge(summary, quiet)));
         for (const entry of this.all().filter((one) => one.host === host && !one.followed && !found.some(({ id }) => id === one.id))) {
           // Its folder was removed there; a fetched profile is still worth a row.
@@ -141,6 +147,7 @@ export class Runs implements vscode.Disposable {
         if (isCancelled(error)) {
           return;
         }
+        this.due.set(host ?? '', Date.now() + POLL_LOST_HOST_MS);
         this.all().filter((entry) => entry.host === host && !entry.followed).forEach((entry) => this.entries.set(keyOf(entry), { ...entry, failure: sentenceOf(error) }));
         if (!quiet) {
           throw error;
@@ -173,7 +180,7 @@ export class Runs implements vscode.Disposable {
     }
     this.polling = true;
     try {
-      await this.refresh();
+      await this.refresh({ hosts: this.knownHosts().filter((host) => (this.due.get(host ?? '') ?? 0) <= Date.now()) });
     } finally {
       this.polling = false;
     }

@@ -7,6 +7,7 @@ import { kernelSequences, TokenNames } from '../chains/kernelSequence';
 import type { RankData } from '../profile/columns';
 import { catalogueForms, prefilter, type BackendLook, type Candidate, type CandidateIndex } from './candidates';
 import { answerClass } from './answerClass';
+import { conflictShare } from './operandEvidence';
 import { rankCandidates } from './rankCandidates';
 import type { RankingMemory } from './rankingMemory';
 import { passesOf } from './regions';
@@ -43,6 +44,8 @@ const LEAST_CONFIDENCE = 0.25;
 const CLEAR_MARGIN = 0.02;
 /** What holes explain proves nothing: with more than this in them no answer is given. */
 const MAX_HOLES = 0.35;
+/** With more contradictions by shapes and dtypes than this, operators in the same order are chance. */
+const MOST_CONFLICTS = 0.5;
 const CANDIDATES = 24;
 const FIRST_REGION = 3000;
 
@@ -88,7 +91,12 @@ export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, pars
   const { best, equals, nextPenalty } = answer;
   const nearest = { file: best.candidate.scope.file, penalty: best.penalty, nextPenalty, systematic: best.systematic, residual: best.residual, holeShare: best.holeShare };
   const margin = Math.max(0, Math.min(1, (nextPenalty - best.penalty) / CLEAR_MARGIN));
-  const confidence = (1 - best.systematic / ACCEPT_SYSTEMATIC) * (1 - best.penalty / ACCEPT / 4) * (1 - best.holeShare) * (0.6 + 0.4 * margin);
+  const events = Array.from(window, (_, i) => main.order[main.positions[first.start + i]]);
+  const conflicts = conflictShare(rank, events, window, names, best);
+  const confidence = (1 - conflicts) ** 2 * (1 - best.systematic / ACCEPT_SYSTEMATIC) * (1 - best.penalty / ACCEPT / 4) * (1 - best.holeShare) * (0.6 + 0.4 * margin);
+  if (conflicts > MOST_CONFLICTS) {
+    return { reason: { code: 'attribution.contradicted', args: { share: Math.round(conflicts * 100), file: best.candidate.scope.file } }, nearest };
+  }
   if (best.penalty > ACCEPT || best.holeShare > MAX_HOLES || confidence < LEAST_CONFIDENCE) {
     return { reason: { code: 'attribution.unexplained', args: { share: Math.round(Math.max(best.penalty, best.holeShare) * 1000) / 10, file: best.candidate.scope.file } }, nearest };
   }

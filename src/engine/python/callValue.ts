@@ -314,7 +314,14 @@ function libraryModule(lowering: Lowering, callee: Value & { kind: 'libraryObjec
     return UNKNOWN;
   }
   const mode = callee.args.keywords.get('approximate');
-  return { kind: 'tensor', node: lowering.graph.emit(known.op, [node], { name, ...(mode?.kind === 'string' ? { mode: mode.value } : {}) }, lowering.place(span)) };
+  const operands = known.op === 'matmul' ? productOperands(callee.args) : undefined;
+  return { kind: 'tensor', node: lowering.graph.emit(known.op, [node], { name, ...(operands === undefined ? {} : { operands }), ...(mode?.kind === 'string' ? { mode: mode.value } : {}) }, lowering.place(span)) };
+}
+
+/** `Linear(in, out, bias=False)` reads two tensors, without the argument three; undefined where the argument is not known. */
+function productOperands({ positional, keywords, open }: CallArguments): number | undefined {
+  const bias = keywords.get('bias') ?? positional[2];
+  return bias === undefined ? (open ? undefined : 3) : bias.kind === 'boolean' ? (bias.value ? 3 : 2) : undefined;
 }
 
 /** Calls a function of the table on evaluated arguments. */
@@ -350,7 +357,7 @@ export function libraryCall(lowering: Lowering, library: LibraryCall, name: stri
       }
       const input = dtype === undefined || dtype.kind === 'none' ? first : graph.emit('cast', [first], { dtype: dtypeOf(lowering, dtype, span) }, place);
       const mode = args.keywords.get('approximate');
-      const node = graph.emit(library.op, [input, ...nodes.slice(1, library.tensors)], { ...attributesOf(args), ...(mode?.kind === 'string' ? { mode: mode.value } : {}), ...(inPlace ? { inPlace } : {}) }, place);
+      const node = graph.emit(library.op, [input, ...nodes.slice(1, library.tensors)], { ...attributesOf(args), ...(name === 'addmm' ? { operands: 3 } : {}), ...(mode?.kind === 'string' ? { mode: mode.value } : {}), ...(inPlace ? { inPlace } : {}) }, place);
       return outputs(lowering, node, library.outputs ?? 1, span);
     }
     case 'arithmetic': {

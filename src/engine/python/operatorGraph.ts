@@ -31,6 +31,8 @@ export interface NodeAttributes {
   readonly inPlace?: boolean;
   /** Innermost `with` context that changes what operators do: `torch.autocast`, `torch.no_grad`. */
   readonly context?: string;
+  /** Tensors a product reads where the source tells: 2 without a bias, 3 with one. */
+  readonly operands?: number;
   /** `gelu(approximate="tanh")` and the like. */
   readonly mode?: string;
 }

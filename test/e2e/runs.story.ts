@@ -79,9 +79,8 @@ describe('running training', () => {
 
     await page.locator('.part.panel', { hasText: 'decoder.py' }).waitFor({ timeout: 60000 });
     if (hasTorch) {
-      await workbench.frame('table.figures-table', 120000);
-    } else {
-      await workbench.notification(/step/);
+      // The CPU has no device kernels: the view says so instead of showing zeros.
+      await workbench.frame('text=No device kernels were recorded here', 120000);
     }
     await workbench.command('View: Show FuseLens');
     await page.locator('.pane', { hasText: 'Runs' }).getByRole('treeitem', { name: /decoder\.py.*step 8\/8/ }).waitFor({ timeout: 60000 });

@@ -61,10 +61,13 @@ export function fill(template: string, args: MessageArguments = {}): string {
   });
 }
 
+/** A fusion that a workspace added has no sentence: its id is its name. */
+const nameOf = (code: string): string => code.replace(/^fusion\.(?=[a-z][a-z0-9-]*$)/, '');
+
 /** The sentence of a message. An unknown code gives the code itself: wrong, but never silent. */
 export function render(message: Message, translate: Translate = english): string {
   const template = MESSAGES[message.code];
-  return template === undefined ? message.code : fill(translate(template), withReason(message.args, translate));
+  return template === undefined ? nameOf(message.code) : fill(translate(template), withReason(message.args, translate));
 }
 
 /** A message may carry another one as its reason (`asReason`): a rank that could not be opened, and why. */

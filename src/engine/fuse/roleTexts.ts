@@ -60,8 +60,12 @@ export class RoleTexts implements BoundForm {
     return this.textOf(view.inputs[0]);
   }
 
-  sources(op: string): readonly string[] {
-    return this.match.nodes.filter((node) => this.trace.graph.nodes[node].op === op).flatMap((node) => this.trace.graph.nodes[node].inputs.slice(0, 1)).map((input) => this.sourceOf(input));
+  sources(op: string, operand = 0): readonly string[] {
+    const { nodes } = this.trace.graph;
+    return this.match.nodes.filter((node) => nodes[node].op === op).flatMap((node) => nodes[node].inputs.slice(operand, operand + 1)).map((input) => {
+      const part = /^(?:chunk|split|unbind|tensor_split) (\d+)$/.exec(nodes[input].attributes.name ?? '')?.[1];
+      return part === undefined ? this.sourceOf(input) : `${this.sourceOf(input)}#${part}`;
+    });
   }
 
   /** Texts found so far, for people. */

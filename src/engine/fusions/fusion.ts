@@ -69,8 +69,8 @@ export interface BoundForm {
   readonly untransposed: (role: string) => string;
   /** `approximate` of the GELU in the form. */
   readonly mode: string | undefined;
-  /** Source text of what the form's operators of one kind read: the slice under a negation. */
-  readonly sources: (op: string) => readonly string[];
+  /** Source text of what the form's operators of one kind read at a place (default the first): the slice under a negation. A part of a split is marked by its number, `x.chunk(2, -1)#1`. */
+  readonly sources: (op: string, operand?: number) => readonly string[];
 }
 
 /** What a template answers: Python text, or why it has none for this match (`fuse.reason.<reason>`). */

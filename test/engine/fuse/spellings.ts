@@ -40,6 +40,8 @@ export const SPELLINGS: readonly Spelling[] = [
   { name: 'fused gate and up', fusion: 'swiglu', python: 'def case(fused):\n    gate, up = fused.chunk(2, dim=-1)\n    return F.silu(gate) * up\n' },
   { name: 'fused gate and up', fusion: 'geglu', python: 'def case(fused):\n    gate, up = fused.chunk(2, dim=-1)\n    return F.gelu(gate) * up\n' },
   { name: 'halves', fusion: 'rope', python: 'def rotate_half(x):\n    x1 = x[..., : x.shape[-1] // 2]\n    x2 = x[..., x.shape[-1] // 2 :]\n    return torch.cat((-x2, x1), dim=-1)\n\n\ndef case(q, cos, sin):\n    return (q * cos) + (rotate_half(q) * sin)\n' },
+  { name: 'halves, by chunk', fusion: 'rope', python: 'def rotate_half(x):\n    first, second = x.chunk(2, dim=-1)\n    return torch.cat((-second, first), dim=-1)\n\n\ndef case(q, cos, sin):\n    return q * cos + rotate_half(q) * sin\n' },
+  { name: 'halves, by a name', fusion: 'rope', python: 'def case(q, cos, sin):\n    half = q.shape[-1] // 2\n    turned = torch.cat((-q[..., half:], q[..., :half]), dim=-1)\n    return q * cos + turned * sin\n' },
   { name: 'interleaved', fusion: 'rope', python: 'def rotate_half(x):\n    x1 = x[..., ::2]\n    x2 = x[..., 1::2]\n    return torch.stack([-x2, x1], dim=-1).flatten(-2)\n\n\ndef case(q, cos, sin):\n    return (q * cos) + (rotate_half(q) * sin)\n' },
   { name: 'masked', fusion: 'attention', python: 'def case(query, key, value, mask, scaling: float = 0.125):\n    scores = torch.matmul(query, key.transpose(2, 3)) * scaling\n    scores = scores + mask\n    weights = F.softmax(scores, dim=-1, dtype=torch.float32).to(query.dtype)\n    return torch.matmul(weights, value)\n' },
 ];

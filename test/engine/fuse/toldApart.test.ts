@@ -109,6 +109,13 @@ const TOLD_APART: Readonly<Record<string, readonly Case[]>> = {
     { name: 'near miss: one weight, halves', text: SWIGLU('gate, up = self.w13(x).chunk(2, dim=-1)\nreturn self.w2(F.silu(gate) * up)'), backend: 'ascend', expect: /self\.w2\(torch_npu\.npu_swiglu\(self\.w13\(x\)(\.contiguous\(\))?, dim=-1\)\)/ },
     { name: 'near miss: the second half is the gate', text: SWIGLU('up, gate = self.w13(x).chunk(2, dim=-1)\nreturn self.w2(F.silu(gate) * up)'), backend: 'ascend', expect: 'advice halves-swapped' },
   ],
+  'rotations of another kind': [
+    { name: 'the first half is negated', text: func('a, b = x.chunk(2, dim=-1)\nreturn x * cos + torch.cat((b, -a), dim=-1) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: /torch\.cat\(\(b, -a\)/ },
+    { name: 'the halves swapped', text: func('a, b = x.chunk(2, dim=-1)\nreturn x * cos + torch.cat((-a, b), dim=-1) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: 'refused other-rotation' },
+    { name: 'halves of unlike size', text: func('return x * cos + torch.cat((-x[..., 16:], x[..., :48]), dim=-1) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: 'refused other-rotation' },
+    { name: 'even neighbours negated', text: func('return x * cos + torch.stack((-x[..., ::2], x[..., 1::2]), dim=-1).flatten(-2) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: 'refused other-rotation' },
+    { name: 'another dimension', text: func('a, b = x.chunk(2, dim=1)\nreturn x * cos + torch.cat((-b, a), dim=1) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: 'refused other-rotation' },
+  ],
   'biases of the linears do no harm, another activation does': [
     { name: 'bias in the joint weight', text: SWIGLU('gate, up = self.w13(x).chunk(2, -1)\nreturn self.w2(F.silu(gate) * up)').replace('2 * dim, bias=False', '2 * dim'), backend: 'ascend', expect: /npu_swiglu/ },
     { name: 'a bias between activation and product', text: SWIGLU('gate, up = self.w13(x).chunk(2, -1)\nreturn self.w2(F.silu(gate) * (up + 1))'), backend: 'ascend', expect: /F\.silu\(gate\) \* \(up \+ 1\)|advice|refused/ },

@@ -5,16 +5,19 @@ import { root } from '../../scripts/environment.mjs';
 import { hasSharedData, sharedPath } from '../sharedData';
 import { freshFolder, openWorkbench } from './workbench';
 
-describe('comparing', () => {
+describe('comparing', function () {
+  // Sixteen ranks and four themes twice.
+  this.timeout(400_000);
+
   it('the sample\'s runs: a verdict per token, windows on one scale, tables, and all of it again after a reload', async () => {
     const folder = freshFolder('compare');
-    execFileSync(process.execPath, [path.join(root, 'dist/cli.js'), 'sample', folder], { stdio: 'ignore' });
+    execFileSync(process.execPath, [path.join(root, 'dist/cli.js'), 'sample', folder, '--ranks', '8'], { stdio: 'ignore' });
     const workbench = await openWorkbench({ folder: path.join(folder, 'workspace'), settings: { 'fuselens.openOnStart': [path.join(folder, 'baseline'), path.join(folder, 'optimized')] } });
     await workbench.frame('table.figures-table');
     await workbench.command('FuseLens: Compare With...');
     await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'optimized' }).click();
 
-    const view = await workbench.frame('.verdict');
+    const view = await workbench.frame('.verdict', 90_000);
     assert.match(await view.locator('.verdict-head').innerText(), /faster: 1,000 tokens take/);
     const drawing = view.locator('.window-drawing').first();
     await drawing.waitFor();
@@ -36,7 +39,7 @@ describe('comparing', () => {
     await workbench.screenshot('sample-compare-table');
 
     await workbench.reload();
-    const again = await workbench.frame('.verdict');
+    const again = await workbench.frame('.verdict', 90_000);
     assert.equal(await again.getByRole('textbox', { name: 'Filter by name' }).inputValue(), 'norm');
     assert.equal(await again.getByRole('button', { name: /Gated RMSNorm · forward/ }).getAttribute('aria-pressed'), 'true');
 
@@ -57,7 +60,7 @@ describe('comparing', () => {
     await workbench.frame('table.figures-table');
     await workbench.command('FuseLens: Compare With...');
     await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'rocm-mi300' }).click();
-    const view = await workbench.frame('.verdict-notComparable');
+    const view = await workbench.frame('.verdict-notComparable', 90_000);
     assert.match(await view.locator('.verdict').innerText(), /different vendors/);
     await view.locator('.window-drawing').first().waitFor();
     await workbench.screenshotInThemes('qwen-compare');

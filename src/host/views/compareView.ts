@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
-import type { CompareOptions, CompareReport, CompareWindow, RankDigest } from '../../protocol/compare';
+import type { CompareOptions, CompareReport, CompareSide, CompareWindow, RankDigest } from '../../protocol/compare';
 import type { CompareProgress, CompareState, CompareViewMethods, FromCompare, Side, SideRef, ToCompare } from '../../protocol/compareView';
 import type { EngineProgress, RankSummary } from '../../protocol/engine';
 import { VIEW_STATE_LIMIT, type NavigateTarget, type ViewKind } from '../../protocol/webview';
 import { isCrash, type Profile } from '../profile';
 import { codeOf, isCancelled, sentenceOf } from '../sentences';
+import { rankName } from './profileNodes';
 import { saveText, type ViewServices } from './profileView';
 import { viewHtml } from './viewHtml';
 
@@ -141,26 +142,28 @@ export class CompareView implements vscode.Disposable {
   }
 
   private async compare(options: CompareOptions, signal: AbortSignal, progress: (progress: CompareProgress) => void): Promise<CompareReport> {
-    const ranks = [this.base, this.candidate].map((profile) => profile.rankSummaries().filter(({ readable }) => readable));
-    const total = ranks[0].length + ranks[1].length;
+    const readable = (profile: Profile): readonly RankSummary[] => profile.rankSummaries().filter((rank) => rank.readable);
+    const total = readable(this.base).length + readable(this.candidate).length;
     let done = 0;
-    const sides = [];
-    for (const [place, profile] of [this.base, this.candidate].entries()) {
+    const read = async (profile: Profile): Promise<CompareSide> => {
+      const ranks = readable(profile);
       const digests: RankDigest[] = [];
-      for (const rank of ranks[place]) {
-        const told = { done: done + 1, total, name: `${this.nameOf(profile)} · ${rank.label}` };
-        progress(told);
-        const digest = await this.digest(profile, rank, rank === ranks[place][0], signal, (reading) => progress({ ...told, reading }));
+      for (const rank of ranks) {
+        const name = `${this.nameOf(profile)} · ${rankName(rank)}`;
+        const digest = await this.digest(profile, rank, rank === ranks[0], signal, (reading) => progress({ done: done + 1, total, name, reading }));
         done++;
+        progress({ done, total, name });
         if (typeof digest !== 'string') {
           digests.push(digest);
-        } else if (ranks[place].length === 1) {
+        } else if (ranks.length === 1) {
           throw new Error(digest);
         }
       }
-      sides.push({ name: this.nameOf(profile), runs: [digests] });
-    }
-    return this.candidate.call('compareDigests', { base: sides[0], candidate: sides[1], options }, { signal });
+      return { name: this.nameOf(profile), runs: [digests] };
+    };
+    // Each side has an engine of its own: they read at the same time.
+    const [base, candidate] = await Promise.all([read(this.base), read(this.candidate)]);
+    return this.candidate.call('compareDigests', { base, candidate, options }, { signal });
   }
 
   /** The digest of a rank, or why it has none. Lines are located on the first rank only: the others would tell the same. */

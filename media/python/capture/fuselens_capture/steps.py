@@ -25,6 +25,7 @@ class StepWatch:
         self._depth = 0
         self._removed = False
         self._in_hooks = False
+        self._pending = []
 
     def install(self):
         self._watch_init()
@@ -33,19 +34,19 @@ class StepWatch:
             return
 
         def after_step(optimizer, args, kwargs):
+            if self._pending:
+                # Somebody kept the arguments of the step before.
+                self._now(self._pending.pop())
             if self._removed or _nested_or_empty(optimizer):
                 return
             hooks = handle.hooks_dict_ref()
-            if hooks is None or next(reversed(hooks)) != handle.id:
-                self._in_hooks = True
-                try:
-                    self._stepped(optimizer)
-                finally:
-                    self._in_hooks = False
+            if hooks is None or next(reversed(hooks)) != handle.id or sys._getframe(1).f_code.co_name != 'wrapper':
+                self._now(lambda: self._stepped(optimizer))
             else:
                 # Nobody reads these arguments after us. They go when `step` returns, so that what follows, a profiler starting
                 # or ending, lies outside the range by which PyTorch records the step.
-                kwargs['_fuselens'] = _OnReturn(lambda: self._stepped(optimizer))
+                self._pending = [lambda: self._stepped(optimizer)]
+                kwargs['_fuselens'] = _OnReturn(self._pending)
 
         # torch.compile must leave it alone: it is no part of the model.
         after_step._torchdynamo_disable = True
@@ -57,6 +58,13 @@ class StepWatch:
                 handle.remove()
 
         self._undo.append(undo)
+
+    def _now(self, action):
+        self._in_hooks = True
+        try:
+            action()
+        finally:
+            self._in_hooks = False
 
     def remove(self):
         """Leaves the classes as they were."""
@@ -144,14 +152,15 @@ class StepWatch:
 
 
 class _OnReturn:
-    """Runs `action` when the last reference goes. An interrupt in it would be lost there, so it is raised again in the main thread."""
+    """Runs the action in `pending`, if it still is there, when the last reference goes. An interrupt in it would be lost there, so it is raised again in the main thread."""
 
-    def __init__(self, action):
-        self._action = action
+    def __init__(self, pending):
+        self._pending = pending
 
     def __del__(self):
         try:
-            self._action()
+            if self._pending:
+                self._pending.pop()()
         except BaseException:  # noqa: BLE001
             # Not here and now: Python would only print it.
             threading.Timer(0.01, _thread.interrupt_main).start()

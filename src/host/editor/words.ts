@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { MESSAGES, text } from '../../protocol/text';
+import { text } from '../../protocol/text';
 import { timeText } from '../../protocol/timeText';
 import { translate } from '../sentences';
 import type { DocumentChain } from './documentEvidence';
@@ -8,8 +8,7 @@ import type { DocumentChain } from './documentEvidence';
 export const time = (us: number): string => timeText(us, 3);
 
 export function chainTitle(chain: Pick<DocumentChain, 'fusion' | 'title' | 'phases'>): string {
-  const code = `fusion.${chain.fusion ?? ''}`;
-  return code in MESSAGES ? text(code, undefined, translate) : vscode.l10n.t('{0} kernels that repeat', chain.phases[0].kernels.length);
+  return chain.fusion !== null ? text(`fusion.${chain.fusion}`, undefined, translate) : vscode.l10n.t('{0} kernels that repeat', chain.phases[0].kernels.length);
 }
 
 export const phaseName = (phase: string): string => text(`phase.${phase}`, undefined, translate);

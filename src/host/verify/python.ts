@@ -23,6 +23,22 @@ export function pythonFor(resource: vscode.Uri): string {
   return found === undefined ? (process.platform === 'win32' ? 'python' : 'python3') : executable(found);
 }
 
+/** Where verifications run when not here. */
+interface HostSetting {
+  readonly name?: string;
+  readonly python?: string;
+  readonly setup?: readonly string[];
+}
+
+/** Which Python runs a verification, as arguments of the command line: on the host of `fuselens.verify.host`, else here. */
+export function placeArguments(resource: vscode.Uri): readonly string[] {
+  const { name, python, setup } = vscode.workspace.getConfiguration('fuselens').get<HostSetting>('verify.host', {});
+  if (name === undefined || name.trim() === '') {
+    return ['--python', pythonFor(resource)];
+  }
+  return ['--host', name.trim(), '--python', python ?? 'python3', ...(setup ?? []).flatMap((line) => ['--setup', line])];
+}
+
 /** Where an environment's folder is named, its interpreter. */
 function executable(named: string): string {
   try {

@@ -43,6 +43,7 @@ export const verifyMessages: Readonly<Record<string, string>> = {
   'verify.failure.fused-fails': 'The fused text of {file} stops when it is defined: {reason}.',
   'verify.failure.nothing-changed': 'Original and fused text of {file} are the same: there is nothing to compare.',
   'verify.failure.absent': '{module} is not installed here, and no reference shall stand in for it: run on a host that has it (--host), or leave out --no-reference.',
+  'verify.failure.absent-unknown': '{module} is not installed here, and there is no reference that could stand in for it: install it, or run on a host that has it (--host, fuselens.verify.host).',
   'verify.failure.no-function': '{file} defines no {function} once it is imported: something replaces it there.',
   'verify.failure.no-instance': '{file}: an object of {type} cannot be made here ({argument}). Verify it in a test of your own.',
   'verify.failure.no-input': '{file}: no sensible value is known for “{argument}” of {function}. Verify it in a test of your own.',

@@ -177,7 +177,7 @@ def run_statements(module, statements, case, references):
         except ModuleNotFoundError as error:
             missing = error.name or ""
             if not has_reference(missing) or REFERENCES in sys.path:
-                raise VerifyFailure("import-missing", file=file, module=missing) from error
+                raise VerifyFailure("absent-unknown", file=file, module=missing) from error
             if not references:
                 raise VerifyFailure("absent", file=file, module=missing) from error
             use_references()

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { keepRecord } from '../../run/captureRecord';
 import type { CapturePass } from '../../run/capturePasses';
 import { fetchFiles } from '../../run/fetch';
+import { analyseOnHost } from '../../run/hostAnalysis';
 import type { Run } from '../../run/run';
 import type { RunSettings } from '../../run/runSettings';
 import { openPath } from '../commands/openProfile';
@@ -35,12 +36,14 @@ export function fetchedFolder({ commands }: RunContext, id: string, workspace = 
 export async function captureResults(context: RunContext, passes: readonly CapturedPass[], settings: RunSettings, request: { readonly folder: vscode.Uri | undefined; readonly onResults?: unknown }, io: TerminalIo): Promise<string | undefined> {
   let first: string | undefined;
   for (const captured of passes) {
-    const output = await bringHere(context, captured, settings, request.folder, io);
-    if (output === undefined) {
+    const brought = await bringHere(context, captured, settings, request.folder, io);
+    if (brought === undefined) {
       continue;
     }
+    const { output, columns } = brought;
     await keepRecord(context.runs.connections, captured.run, output);
-    const { profile, findings } = await inspectFolder(context.commands.extensionPath, output);
+    // Columns were made by a command that has looked at everything already.
+    const { profile, findings } = columns ? { profile: output, findings: [] } : await inspectFolder(context.commands.extensionPath, output);
     findings.forEach(({ severity, message }) => say(io, message, severity !== 'info'));
     if (profile === undefined) {
       const [worst] = [...findings].sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity));
@@ -80,19 +83,33 @@ export async function openProfile(context: RunContext, run: Pick<Run, 'id' | 'ho
   await openPath(context.commands, profile);
 }
 
-/** The output folder of a pass on this machine; fetched from a host first. */
-async function bringHere(context: RunContext, { run, output }: CapturedPass, settings: RunSettings, folder: vscode.Uri | undefined, io: TerminalIo): Promise<string | undefined> {
+interface Brought {
+  readonly output: string;
+  /** It was analysed on the host: only columns came, which open like a profile. */
+  readonly columns: boolean;
+}
+
+/** The output folder of a pass on this machine; from a host it is fetched, or what analysing it there gave. */
+async function bringHere(context: RunContext, { run, output }: CapturedPass, settings: RunSettings, folder: vscode.Uri | undefined, io: TerminalIo): Promise<Brought | undefined> {
   const [host] = run.hosts;
   const there = outsideContainer(output, settings, folder?.fsPath);
   if (host === undefined) {
-    return there;
+    return { output: there, columns: false };
   }
   const what = settings.sync?.fetch ?? 'analysis';
-  if (what === 'none') {
-    say(io, vscode.l10n.t('The profile stays on {0}, in {1}.', placeName(host), there));
-    return undefined;
+  const to = fetchedFolder(context, run.id, folder?.fsPath);
+  if (what !== 'none') {
+    return (await fetchFrom(context, host, there, to, what, io)) === undefined ? undefined : { output: to, columns: false };
   }
-  return fetchFrom(context, host, there, fetchedFolder(context, run.id, folder?.fsPath), what, io);
+  const { connections } = context.runs;
+  const title = vscode.l10n.t('Analysing on {0}', placeName(host));
+  const analysis = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, () => analyseOnHost({ shell: connections.shell(host), tools: connections.tools, profile: there, to }));
+  if (analysis.kind === 'files') {
+    say(io, sentenceOf(analysis.reason));
+  } else {
+    say(io, vscode.l10n.t('The profile stays on {0}, in {1}.', placeName(host), there));
+  }
+  return { output: to, columns: analysis.kind === 'columns' };
 }
 
 /** Fetches a folder of a host, with its progress; what is here already is kept, and an interrupted fetch goes on. */

@@ -150,6 +150,12 @@ export class TrainingJob implements TerminalJob {
   }
 }
 
+/** Whoever attaches to a capture may be another than who started it: the profile is not opened unasked. */
+function offerProfile({ id, hosts: [host], record: { name } }: Run): void {
+  const open = vscode.l10n.t('Open Profile');
+  void vscode.window.showInformationMessage(vscode.l10n.t('{0} has left its profile.', name), open).then((answer) => (answer === open ? vscode.commands.executeCommand('fuselens.openRunProfile', { host, id }) : undefined));
+}
+
 /** The terminal of a run that goes on already. */
 export class AttachJob implements TerminalJob {
   private interrupts = 0;
@@ -160,6 +166,9 @@ export class AttachJob implements TerminalJob {
     const { found } = this;
     try {
       const state = await followRun(this.context, found, io, { task: found.record.name, local: this.folder?.fsPath });
+      if (state?.exit === 0 && found.record.settings.capture !== undefined) {
+        offerProfile(found);
+      }
       return state?.exit ?? 0;
     } catch {
       // Said in the terminal.

@@ -55,6 +55,13 @@ def import_torch():
     return torch
 
 
+def out_of_memory():
+    """What running out of memory is called, in this and in older versions."""
+    import torch
+
+    return (MemoryError, getattr(torch, "OutOfMemoryError", torch.cuda.OutOfMemoryError))
+
+
 def choose_device(torch, wanted):
     if wanted != "auto":
         return wanted
@@ -81,7 +88,7 @@ def guarded(case, request, device):
         answer = verify(case, request, device)
     except VerifyFailure as failure:
         answer = failed(case, failure)
-    except (MemoryError, torch.OutOfMemoryError):
+    except out_of_memory():
         answer = failed(case, VerifyFailure("out-of-memory"))
     except Exception as error:
         # PyTorch has no type of its own for memory of the host.
@@ -154,7 +161,7 @@ class Whole:
             raise VerifyFailure("no-instance", type=self.owner.__name__, argument=words(error)) from error
         self.width = width_of(instance, case.get("roles", {}).get("weight"))
 
-    def bind(self, variant, dtype):
+    def bind(self, variant, dtype, device=None):
         """(call, parameters by name)."""
         import torch
         from .user_code import resolve
@@ -168,7 +175,7 @@ class Whole:
         if self.static:
             return (lambda arguments: getattr(owner, name)(**arguments)), {}
         with default_dtype(dtype):
-            instance = construct(owner, namespace, self.device)
+            instance = construct(owner, namespace, device or self.device)
         method = getattr(instance, name)
         parameters = dict(instance.named_parameters()) if isinstance(instance, torch.nn.Module) else {}
         return (lambda arguments: method(**arguments)), parameters
@@ -191,7 +198,7 @@ class Part:
         self.planned = self.lines.planned(self.roles)
         self.width = None
 
-    def bind(self, variant, dtype):
+    def bind(self, variant, dtype, device=None):
         import torch
         from .user_code import resolve
 
@@ -199,7 +206,7 @@ class Part:
         function = self.lines.compiled(0 if variant == "original" else 1, namespace)
         owner, _ = resolve(namespace, self.case["function"], self.case["file"])
         with default_dtype(dtype):
-            instance = self.lines.instance(owner, namespace, self.roles, self.width, dtype, self.device)
+            instance = self.lines.instance(owner, namespace, self.roles, self.width, dtype, device or self.device)
         given = {} if instance is None else {"self": instance}
         parameters = {}
         if isinstance(instance, torch.nn.Module):
@@ -251,7 +258,7 @@ def first_that_runs(subject, limit):
             if any(tensor.is_floating_point() and tensor.numel() > 0 for tensor in outputs):
                 return layout
             reason = reason or "no result with numbers"
-        except (MemoryError, torch.OutOfMemoryError):
+        except out_of_memory():
             raise
         except VerifyFailure:
             raise
@@ -286,7 +293,7 @@ def measured(subject, layout, namespaces, device, first):
             try:
                 call, parameters = subject.bind("original", dtype)
                 before = dict(run(call, given, parameters, constant))
-            except (MemoryError, torch.OutOfMemoryError):
+            except out_of_memory():
                 raise
             except Exception as error:
                 skipped.append({"dtype": dtype_name, "layout": how, "reason": words(error)})
@@ -296,7 +303,7 @@ def measured(subject, layout, namespaces, device, first):
                 try:
                     call, parameters = subject.bind(variant, dtype)
                     after = dict(run(call, given, parameters, constant))
-                except (MemoryError, torch.OutOfMemoryError):
+                except out_of_memory():
                     raise
                 except Exception as error:
                     entry["error"] = words(error)
@@ -319,14 +326,15 @@ def exact(subject, arguments, dtype, constant):
     from .measure import Wide, run
 
     try:
-        call, parameters = subject.bind("original", dtype)
+        # On the CPU: it has fp64, and the eager form runs anywhere.
+        call, parameters = subject.bind("original", dtype, "cpu")
         owners = {}
         if parameters:
             closure = inspect.getclosurevars(call).nonlocals
             instance = getattr(closure.get("method"), "__self__", None) or (closure.get("given") or {}).get("self")
             instance.double()
             owners = {name: value for name, value in instance.named_parameters() if name in parameters}
-        wide = {name: value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else torch.float64 if isinstance(value, torch.dtype) else value for name, value in arguments.items()}
+        wide = {name: value.cpu().double() if isinstance(value, torch.Tensor) and value.is_floating_point() else torch.float64 if isinstance(value, torch.dtype) else value for name, value in arguments.items()}
         with Wide():
             return dict(run(call, wide, owners, constant))
     except Exception:

@@ -63,7 +63,8 @@ def run(function, arguments, parameters, constant=()):
             total = total + (tensor.to(torch.float64 if tensor.dtype == torch.float64 else torch.float32) * weights).sum()
         grads = torch.autograd.grad(total, list(wanted.values()), allow_unused=True)
         named += [(f"gradient of {name}", grad) for name, grad in zip(wanted, grads) if grad is not None]
-    return [(name, tensor.detach()) for name, tensor in named]
+    # Compared in fp64, which not every device has.
+    return [(name, tensor.detach().cpu()) for name, tensor in named]
 
 
 def difference(before, after, truth):

@@ -1,5 +1,4 @@
-import { mkdir, rename, rm, stat, truncate, utimes } from 'node:fs/promises';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { mkdir, open, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { once } from 'node:events';
 import * as path from 'node:path';
 import { createGunzip } from 'node:zlib';
@@ -79,7 +78,7 @@ async function stream({ shell, from, to, signal }: FetchOptions, files: readonly
   const request = files.map(({ path: name, bytes, modified }, i) => `${bytes - offsets[i]} ${offsets[i]} ${bytes}_${modified} ${Buffer.from(`./${name}`).toString('base64')}\n`).join('');
   const gunzip = createGunzip();
   let received = 0;
-  const receiving = receive(gunzip, to, files, offsets, report);
+  const receiving = receive(gunzip, shell.host ?? '', to, files, offsets, report);
   // Told by the shell's own result, too; nobody may be waiting for it yet.
   receiving.catch(() => undefined);
   const { exit, stderr } = await shell.run(sendScript(from), {
@@ -106,27 +105,27 @@ async function stream({ shell, from, to, signal }: FetchOptions, files: readonly
 }
 
 /** Splits the stream into files: for each its bytes, then `ok` or `no`. */
-async function receive(source: AsyncIterable<Buffer>, to: string, files: readonly HostFile[], offsets: readonly number[], report: (bytes: number, file: string) => void): Promise<void> {
+async function receive(source: AsyncIterable<Buffer>, host: string, to: string, files: readonly HostFile[], offsets: readonly number[], report: (bytes: number, file: string) => void): Promise<void> {
   let at = 0;
   let left = -1;
   let answer = '';
-  let out: WriteStream | undefined;
+  let out: FileHandle | undefined;
   let done = offsets.reduce((sum, offset) => sum + offset, 0);
   const begin = async (): Promise<void> => {
     left = files[at].bytes - offsets[at];
     answer = '';
     const part = partOf(to, files[at]);
     await mkdir(path.dirname(part), { recursive: true });
-    if (offsets[at] > 0) {
-      await truncate(part, offsets[at]);
-    }
-    out = createWriteStream(part, { flags: offsets[at] > 0 ? 'r+' : 'w', start: offsets[at] });
-    out.on('error', () => undefined);
+    out = await open(part, offsets[at] > 0 ? 'r+' : 'w');
+    await out.truncate(offsets[at]);
+  };
+  const close = async (): Promise<void> => {
+    await out?.close();
+    out = undefined;
   };
   const finish = async (): Promise<void> => {
     const file = files[at];
-    await closed(out);
-    out = undefined;
+    await close();
     const part = partOf(to, file);
     if (answer !== 'ok\n') {
       await rm(part, { force: true });
@@ -146,12 +145,7 @@ async function receive(source: AsyncIterable<Buffer>, to: string, files: readonl
         }
         if (left > 0) {
           const piece = chunk.subarray(i, i + left);
-          if (out !== undefined && !out.write(piece)) {
-            await Promise.race([once(out, 'drain'), once(out, 'close')]);
-          }
-          if (out !== undefined && out.errored !== null) {
-            throw runFailure('error.run-disk-full-here', {}, String(out.errored));
-          }
+          await out?.write(piece, 0, piece.length, files[at].bytes - left);
           i += piece.length;
           left -= piece.length;
           done += piece.length;
@@ -165,25 +159,18 @@ async function receive(source: AsyncIterable<Buffer>, to: string, files: readonl
       }
     }
   } catch (error) {
-    await closed(out);
     // A stream that was cut in the middle of a compressed block: what came before it is written.
     if (!isCut(error)) {
-      throw error;
+      throw error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT') ? runFailure('error.run-disk-full-here', {}, error.message) : error;
     }
+  } finally {
+    await close();
   }
-  await closed(out);
   if (at < files.length) {
-    throw runFailure('error.run-connection-closed', { host: '' });
+    throw runFailure('error.run-connection-closed', { host });
   }
 }
 
 function isCut(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR';
-}
-
-async function closed(out: WriteStream | undefined): Promise<void> {
-  if (out !== undefined && !out.closed) {
-    out.end();
-    await once(out, 'close').catch(() => undefined);
-  }
 }

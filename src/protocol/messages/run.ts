@@ -81,11 +81,7 @@ export const runMessages: Readonly<Record<string, string>> = {
   'error.run-lost': 'The run {id} is gone and left no exit code: its host was restarted, or somebody killed it; the log shows how far it came.',
 
   'error.run-settings': 'The run settings in {file} cannot be read ({text}): they must be one JSON object.',
-  'error.run-setting': '{setting} must be {expected}: correct it in the run settings.',
-  'error.run-setting-unknown': '{setting} is no run setting: correct its name, or remove it.',
-  'error.run-variable-name': '“{name}” is no name for an environment variable: use letters, digits and underscores.',
-  'error.run-nul': '{setting} holds a NUL character, which no program can be given: remove it.',
-  'error.run-nodes-hosts': 'torchrun on several nodes needs their names: give nodes as a list of hosts, or use Slurm or Ray.',
+  'error.run-array': '“slurm.array” is “{array}”; write task numbers such as 0-7%4 or 1,3,5-9:2.',
   'error.run-not-found': 'No run {id} was found on {host}: fuselens runs lists what is there.',
   'error.run-not-found-here': 'No run {id} was found here: fuselens runs lists what is there.',
   'error.run-ambiguous': '{id} fits several runs ({found}): give more of the name.',

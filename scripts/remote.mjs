@@ -1,0 +1,80 @@
+/**
+ * `npm run test:remote [-- --grep TEXT] [FILE.remote.ts]`: runs over a real sshd, Slurm and Ray on this machine, with keys made for
+ * the occasion. As root on Debian it installs what is missing (and says so); elsewhere a part that cannot run is skipped and named.
+ */
+import { spawnSync } from 'node:child_process';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { ensureDependencies, root } from './environment.mjs';
+
+const PACKAGES = { sshd: 'openssh-server', ip: 'iproute2', ps: 'procps', rsync: 'rsync', zsh: 'zsh', fish: 'fish', tcsh: 'tcsh', slurmctld: 'slurm-wlm', munged: 'munge', git: 'git', python3: 'python3' };
+const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
+const has = program => FOLDERS.some(folder => fs.existsSync(path.join(folder, program)));
+const missing = () => Object.keys(PACKAGES).filter(program => !has(program));
+const run = (command, args, options = {}) => spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options }).status === 0;
+
+function installPrograms() {
+  const names = missing().map(program => PACKAGES[program]);
+  if (names.length === 0 || process.getuid?.() !== 0 || !has('apt-get')) {
+    return;
+  }
+  console.log(`Installing from Debian, once: ${names.join(' ')} ...`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const wait = ['-o', 'DPkg::Lock::Timeout=600', '-qq'];
+  run('apt-get', ['update', ...wait], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  run('apt-get', ['install', '-y', '--no-install-recommends', ...wait, ...names], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** Folder with `ray` in it: FUSELENS_RAY, or a virtual environment of our own. */
+function rayFolder() {
+  const given = process.env.FUSELENS_RAY;
+  if (given !== undefined) {
+    return given;
+  }
+  const folder = path.join(root, '.ray-venv');
+  const bin = path.join(folder, 'bin');
+  if (!fs.existsSync(path.join(bin, 'ray'))) {
+    console.log('Installing Ray from PyPI into .ray-venv, once ...');
+    fs.rmSync(folder, { recursive: true, force: true });
+    const made = run('python3', ['-m', 'venv', folder]) && run(path.join(bin, 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'ray[default]>=2.40']);
+    if (!made) {
+      return undefined;
+    }
+  }
+  return bin;
+}
+
+if (!ensureDependencies()) {
+  process.exit(1);
+}
+if (process.platform !== 'linux') {
+  console.log(`The remote tests need Linux, this is ${process.platform}: skipped.`);
+  process.exit(0);
+}
+installPrograms();
+const absent = missing();
+if (absent.includes('sshd')) {
+  console.log(`The remote tests need sshd: skipped. To run them: sudo apt-get install ${PACKAGES.sshd}`);
+  process.exit(process.env.CI === undefined ? 0 : 1);
+}
+absent.forEach(program => console.log(`${program} is not installed (Debian: ${PACKAGES[program]}): its tests are skipped.`));
+if (process.getuid?.() !== 0) {
+  console.log('Not root: tests with other users, network namespaces, containers, small disks and Slurm are skipped.');
+}
+const ray = rayFolder();
+if (ray === undefined) {
+  console.log('Ray could not be installed: its tests are skipped.');
+}
+if (!run(process.execPath, ['esbuild.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] })) {
+  process.exit(1);
+}
+const folder = path.join(root, 'test/run/remote');
+const options = process.argv.slice(2);
+const files = options.filter(option => option.endsWith('.remote.ts'));
+const all = fs.readdirSync(folder).filter(file => file.endsWith('.remote.ts')).sort().map(file => path.join('test/run/remote', file));
+const mocha = spawnSync(process.execPath, ['node_modules/mocha/bin/mocha.js', '--timeout', '300000',
+  // Here nothing may be skipped.
+  ...(process.env.CI === undefined ? [] : ['--forbid-pending']), ...options.filter(option => !option.endsWith('.remote.ts')), ...(files.length > 0 ? files : all)], {
+  cwd: root, stdio: 'inherit', env: { ...process.env, ...(ray === undefined ? {} : { FUSELENS_RAY: ray }) },
+});
+process.exitCode = mocha.status ?? 1;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { root } from '../../scripts/environment.mjs';
+import { findTorch } from '../../scripts/environment.mjs';
 import { freshFolder, openUntrusted, openWorkbench, type Workbench } from './workbench';
 
-const torch = path.join(root, '.torch-venv/bin/python');
+const torch = findTorch();
 
 /** A small decoder of eager norms, where PyTorch is there; else a script that only prints what one would. */
 const WITH_TORCH = `import torch
@@ -61,7 +61,7 @@ async function answer(workbench: Workbench, prompt: string, text: string): Promi
 
 describe('running training', () => {
   it('profiles a script from the palette, shows it live, and opens what it left', async function () {
-    const hasTorch = fs.existsSync(torch);
+    const hasTorch = torch !== undefined;
     const folder = freshFolder('profile-training');
     fs.writeFileSync(path.join(folder, 'decoder.py'), hasTorch ? WITH_TORCH : PLAIN);
     const workbench = await openWorkbench({ folder });
@@ -70,7 +70,7 @@ describe('running training', () => {
     // The short form: one command, no file written by hand.
     await workbench.command('FuseLens: Profile Training...');
     await pick(workbench, 'New...');
-    await answer(workbench, 'The command', `${hasTorch ? torch : 'python3'} decoder.py`);
+    await answer(workbench, 'The command', `${torch ?? 'python3'} decoder.py`);
     await pick(workbench, 'As it is');
     await pick(workbench, 'This machine');
     await answer(workbench, 'Which optimizer steps', '4-5');

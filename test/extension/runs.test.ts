@@ -139,7 +139,7 @@ describe('runs', function () {
   });
 });
 
-const python = path.join(process.env.FUSELENS_ROOT ?? '', '.torch-venv/bin/python');
+const python = process.env.FUSELENS_PYTHON ?? path.join(process.env.FUSELENS_ROOT ?? '', '.torch-venv/bin/python');
 /** A decoder's worth of eager norms, small enough for any machine. */
 const MODEL = `import torch
 class Norm(torch.nn.Module):

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import type { ExtensionApi, RunInfo } from '../../src/host/api';
+import { SSHD, startSshLab, type SshLab } from '../run/lab/sshLab';
+import { closeEverything, eventually, extensionApi } from './support';
+
+/** On the "host": counts until a file lets it go on, then fails in a file of the same name as here. */
+const SCRIPT = `import os, time
+from layers import norm
+for step in range(1, 4):
+    print(f'step {step}/3 loss {1 / step:.3f}', flush=True)
+while not os.path.exists('gate'):
+    time.sleep(0.1)
+norm((2, 4))
+`;
+const LAYERS = `def norm(shape):
+    raise ValueError(f'no eps for {shape}')
+`;
+
+if (SSHD === undefined) {
+  console.log('runs over ssh: left out, there is no sshd here');
+} else {
+  describe('runs over ssh', function () {
+    this.timeout(120000);
+    let api: ExtensionApi;
+    let lab: SshLab;
+    let root: string;
+    let there: string;
+
+    before(async () => {
+      api = await extensionApi();
+      lab = await startSshLab();
+      root = vscode.workspace.workspaceFolders?.[0].uri.fsPath ?? '';
+      there = path.join(lab.folder, `a folder with 'quotes' and $HOME`);
+      fs.mkdirSync(there);
+      for (const folder of [root, there]) {
+        fs.writeFileSync(path.join(folder, 'layers.py'), LAYERS);
+        fs.writeFileSync(path.join(folder, 'remote.py'), SCRIPT);
+      }
+      await vscode.workspace.getConfiguration('fuselens.run').update('sshArguments', lab.sshArguments, vscode.ConfigurationTarget.Global);
+      fs.mkdirSync(path.join(root, '.vscode'), { recursive: true });
+      const task = { type: 'fuselens', label: 'remote', host: 'lab', launcher: 'command', command: 'python3', args: ['remote.py'], workdir: there, problemMatcher: [] };
+      fs.writeFileSync(path.join(root, '.vscode', 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks: [task] }));
+      await eventually('tasks of the file', async () => vscode.tasks.fetchTasks({ type: 'fuselens' }), (found) => found.some(({ name }) => name === 'remote'));
+    });
+
+    after(async () => {
+      await closeEverything(api);
+      await vscode.workspace.getConfiguration('fuselens.run').update('sshArguments', undefined, vscode.ConfigurationTarget.Global);
+      await lab.dispose();
+    });
+
+    const run = (): RunInfo | undefined => api.runs().find(({ name }) => name === 'remote');
+
+    it('stream on after the connection is killed, and map a traceback of the host to the file here', async () => {
+      const execution = await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.runTraining', { task: 'remote' });
+      await eventually('the last step', run, (one) => one?.step === 3 && one.phase === 'running', 60000);
+      assert.equal(run()?.host, 'lab');
+      lab.killConnections();
+      fs.writeFileSync(path.join(there, 'gate'), '');
+      await eventually('the end of the task', () => vscode.tasks.taskExecutions.includes(execution), (running) => !running, 60000);
+      assert.deepEqual([run()?.phase, run()?.exit], ['exited', 1]);
+      const diagnostics = vscode.languages.getDiagnostics(vscode.Uri.file(path.join(root, 'layers.py'))).filter(({ source }) => source === 'FuseLens');
+      assert.deepEqual(diagnostics.map(({ message, range }) => [message, range.start.line + 1]), [['ValueError: no eps for (2, 4)', 2]]);
+    });
+
+    it('go on there when the terminal closes, are listed by the host, attached to and stopped', async () => {
+      fs.rmSync(path.join(there, 'gate'));
+      const first = run()?.id;
+      const execution = await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.runTraining', { task: 'remote' });
+      const started = await eventually('the last step', run, (one) => one?.id !== first && one?.step === 3, 60000);
+      execution.terminate();
+      await eventually('letting go', run, (one) => one?.followed === false);
+      await vscode.commands.executeCommand('fuselens.refreshRuns');
+      assert.deepEqual([run()?.id, run()?.phase], [started?.id, 'running']);
+      await vscode.commands.executeCommand('fuselens.attachRun', { host: 'lab', id: started?.id });
+      await eventually('following again', run, (one) => one?.followed === true);
+      await vscode.commands.executeCommand('fuselens.stopRun', { host: 'lab', id: started?.id });
+      await eventually('the stop', run, (one) => one?.phase === 'exited' && one.stopped && !one.followed, 60000);
+    });
+  });
+}

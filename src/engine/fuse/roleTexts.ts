@@ -64,7 +64,7 @@ export class RoleTexts implements BoundForm {
     const { nodes } = this.trace.graph;
     return this.match.nodes.filter((node) => nodes[node].op === op).flatMap((node) => nodes[node].inputs.slice(operand, operand + 1)).map((input) => {
       const part = /^(?:chunk|split|unbind|tensor_split) (\d+)$/.exec(nodes[input].attributes.name ?? '')?.[1];
-      return part === undefined ? this.sourceOf(input) : `${this.sourceOf(input)}#${part}`;
+      return part === undefined ? this.anywhere(input) : `${this.anywhere(input)}#${part}`;
     });
   }
 
@@ -98,6 +98,14 @@ export class RoleTexts implements BoundForm {
   private sourceOf(node: number): string {
     const { place } = this.trace.graph.nodes[node];
     return place.file === this.trace.scope.file ? this.trace.scope.text.slice(place.start, place.end) : '';
+  }
+
+  /** Text of what makes a node, in a helper of another file too: to be read, not to be written here. */
+  private anywhere(node: number): string {
+    const { place } = this.trace.graph.nodes[node];
+    const { scope, program } = this.trace;
+    const text = place.file === scope.file ? scope.text : [...(program.modules?.() ?? [])].find(({ file }) => file === place.file)?.text;
+    return text?.slice(place.start, place.end) ?? '';
   }
 
   private textOf(node: number): string {

@@ -5,7 +5,7 @@ import { float, python } from './write';
 const inFp32 = (bound: BoundForm, role: string): string => (bound.fp32Result ? float(bound.text(role)) : bound.text(role));
 
 /** `[..., d // 2 :]` as the place it begins, `[..., : d // 2]` as the place it ends, and parts of `chunk(2, -1)` by their number. */
-const HALF = /\[\s*\.\.\.\s*,\s*([^:\]]*?)\s*:\s*([^:\]]*?)\s*\]$/;
+const HALF = /\[(?:\s*\.\.\.\s*,|(?:\s*:\s*,)+)\s*([^:\]]*?)\s*:\s*([^:\]]*?)\s*\]$/;
 const CHUNK = /^(.*\bchunk\((?:[\w.]+\s*,\s*)?2\s*,\s*(?:dim\s*=\s*)?-1\s*\))#([01])$/s;
 
 /** It is the second half (or the odd neighbour) that is negated, and what follows it is the rest. */
@@ -14,7 +14,7 @@ function turnsRight(bound: BoundForm): boolean {
   const kept = bound.sources(bound.form === 'interleaved' ? 'stack' : 'cat', 1).map(plain);
   return turned.length > 0 && turned.length === kept.length && turned.every((text, i) => {
     if (bound.form === 'interleaved') {
-      return /\[\s*\.\.\.\s*,\s*1\s*::\s*2\s*\]$/.test(text) && /\[\s*\.\.\.\s*,\s*0?\s*::\s*2\s*\]$/.test(kept[i]);
+      return /\[(?:\s*\.\.\.\s*,|(?:\s*:\s*,)+)\s*1\s*::\s*2\s*\]$/.test(text) && /\[(?:\s*\.\.\.\s*,|(?:\s*:\s*,)+)\s*0?\s*::\s*2\s*\]$/.test(kept[i]);
     }
     const [second, first] = [HALF.exec(text), HALF.exec(kept[i])];
     const [last, former] = [CHUNK.exec(text), CHUNK.exec(kept[i])];

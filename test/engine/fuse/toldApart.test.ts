@@ -114,6 +114,8 @@ const TOLD_APART: Readonly<Record<string, readonly Case[]>> = {
     { name: 'the halves swapped', text: func('a, b = x.chunk(2, dim=-1)\nreturn x * cos + torch.cat((-a, b), dim=-1) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: 'refused other-rotation' },
     { name: 'halves of unlike size', text: func('return x * cos + torch.cat((-x[..., 16:], x[..., :48]), dim=-1) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: 'refused other-rotation' },
     { name: 'even neighbours negated', text: func('return x * cos + torch.stack((-x[..., ::2], x[..., 1::2]), dim=-1).flatten(-2) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: 'refused other-rotation' },
+    { name: 'near miss: every dimension written', text: func('return x * cos + torch.stack((-x[:, :, :, 1::2], x[:, :, :, ::2]), dim=-1).flatten(-2) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: /npu_rotary_mul\(x, cos, sin, rotary_mode='interleave'\)/ },
+    { name: 'near miss: turned in another file', text: func('return x * cos + rotate_half(x) * sin', { parameters: 'x, cos, sin', head: 'from turn import rotate_half\n\n\n' }), others: { turn: 'import torch\n\n\ndef rotate_half(x):\n    a = x[..., : x.shape[-1] // 2]\n    b = x[..., x.shape[-1] // 2 :]\n    return torch.cat((-b, a), dim=-1)\n' }, backend: 'ascend', expect: /npu_rotary_mul\(x, cos, sin\)/ },
     { name: 'another dimension', text: func('a, b = x.chunk(2, dim=1)\nreturn x * cos + torch.cat((-b, a), dim=1) * sin', { parameters: 'x, cos, sin' }), backend: 'ascend', expect: 'refused other-rotation' },
   ],
   'biases of the linears do no harm, another activation does': [

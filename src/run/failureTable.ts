@@ -63,7 +63,7 @@ const FOLDER_SCRIPTS: readonly KnownFailure[] = [
 ];
 
 const BATCH: readonly KnownFailure[] = [
-  says('error.run-no-slurm', /\b(?:sbatch|srun|squeue|scancel|scontrol)\b.*not found|Could not establish a configuration source/),
+  says('error.run-no-slurm', /\b(?:sbatch|srun|squeue|scancel|scontrol)\b.*not found|Could not establish a configuration source|Unable to process configuration file/),
   says('error.run-slurm-down', /Unable to contact slurm controller|Socket timed out on send\/recv/),
   says('error.run-slurm-partition', /[Ii]nvalid partition name specified/),
   says('error.run-slurm-gres', /Invalid generic resource \(gres\) specification/),

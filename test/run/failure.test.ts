@@ -67,6 +67,7 @@ const JOBS: readonly (readonly [code: string, exit: number, text: string, args?:
   ['error.run-no-workdir', 96, 'fuselens: no folder /w/it\'s here', { folder: '/w/it\'s here' }],
   ['error.run-no-slurm', 94, './submit.sh: line 2: exec: sbatch: not found'],
   ['error.run-no-slurm', 94, 'sbatch: fatal: Could not establish a configuration source'],
+  ['error.run-no-slurm', 94, 'sbatch: error: s_p_parse_file: unable to status file /x: No such file or directory, retrying in 1sec up to 60sec\nsbatch: fatal: Unable to process configuration file'],
   ['error.run-slurm-down', 94, 'sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)'],
   ['error.run-slurm-partition', 94, 'sbatch: error: invalid partition specified: nope\nsbatch: error: Batch job submission failed: Invalid partition name specified'],
   ['error.run-slurm-gres', 94, 'sbatch: error: Invalid generic resource (gres) specification'],

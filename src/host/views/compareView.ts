@@ -145,6 +145,7 @@ export class CompareView implements vscode.Disposable {
     const readable = (profile: Profile): readonly RankSummary[] => profile.rankSummaries().filter((rank) => rank.readable);
     const total = readable(this.base).length + readable(this.candidate).length;
     let done = 0;
+    const leftOut: CompareReport['notes'][number][] = [];
     const read = async (profile: Profile): Promise<CompareSide> => {
       const ranks = readable(profile);
       const digests: RankDigest[] = [];
@@ -157,13 +158,16 @@ export class CompareView implements vscode.Disposable {
           digests.push(digest);
         } else if (ranks.length === 1) {
           throw new Error(digest);
+        } else {
+          leftOut.push({ code: 'compare.note.unreadable', args: { rank: rankName(rank), side: this.nameOf(profile), reason: digest } });
         }
       }
       return { name: this.nameOf(profile), runs: [digests] };
     };
     // Each side has an engine of its own: they read at the same time.
     const [base, candidate] = await Promise.all([read(this.base), read(this.candidate)]);
-    return this.candidate.call('compareDigests', { base, candidate, options }, { signal });
+    const report = await this.candidate.call('compareDigests', { base, candidate, options }, { signal });
+    return { ...report, notes: [...report.notes, ...leftOut] };
   }
 
   /** The digest of a rank, or why it has none. Lines are located on the first rank only: the others would tell the same. */

@@ -42,6 +42,8 @@ if [ -e exit ] && [ -z "$(fl_mine)" ]; then printf 'exit=%s\n' "$(fl_number exit
 b=$(command -v bash || command -v sh)
 [ -r stop.sh ] && "$b" $(cat login 2>/dev/null) ./stop.sh > stop.log 2>&1 < /dev/null
 [ -r stop.log ] && sed -n 's/^inside/&/p' stop.log
+# Whoever stays with a job of Ray sees it end, and writes how.
+if [ -r ray.json ]; then i=0; while ! [ -e exit ] && fl_alive && [ $i -lt $((GRACE * 5)) ]; do sleep 0.2; i=$((i+1)); done; fi
 if fl_alive; then kill -s TERM -- "-$fl_p" 2>/dev/null || kill -s TERM "$fl_p" 2>/dev/null; fi
 i=0; asked=
 while [ $i -lt $((GRACE * 5)) ]; do

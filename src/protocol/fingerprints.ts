@@ -69,6 +69,8 @@ export interface Attribution {
     | { readonly file: string; readonly function: string; readonly confidence: number; readonly equals: readonly string[]; readonly holeShare: number }
     | { readonly code: string; readonly args?: Readonly<Record<string, string | number>> }
     | null;
+  /** Whether the profile has Python stacks; `empty`: they were asked for and none was recorded. */
+  readonly stacks: 'recorded' | 'empty' | 'none';
   /** How much a second capture with stacks has in common with this one, 0 to 1; `enough`: its lines were carried over. Null when none was given. */
   readonly carried: { readonly share: number; readonly enough: boolean } | null;
   /** Of the files the run was aligned with: operators read, and places that could not be read, which explain nothing. */

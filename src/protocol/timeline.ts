@@ -180,6 +180,8 @@ export interface EventDetail extends EventPlace {
   readonly framesFrom: 'self' | 'forward' | 'none';
   /** Set where `frames` were not recorded but found by aligning the run with the source: how sure that is, 0 to 1. */
   readonly alignedConfidence?: number;
+  /** The frame comes from a second capture with stacks, which has this share of its kernels in common with this one. */
+  readonly carriedShare?: number;
   /** The repeated chain the kernel belongs to, as a catalogue id; '' for an unknown chain, absent when it is in none or chains were not looked for. */
   readonly chain?: string;
   /** Recorded arguments, decoded on demand; absent when there are none or they cannot be read again. */

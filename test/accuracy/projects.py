@@ -47,7 +47,7 @@ class StandInModule(types.ModuleType):
 
 class Missing(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Found last: packages that are not installed."""
-    names = ('torchvision', 'lightning', 'lightning_fabric', 'tiktoken', 'numba', 'ftfy', 'kernel', 'boto3', 'google', 'cached_path', 'botocore', 'jsonargparse', 'litdata', 'flash_attn', 'fla', 'wandb', 'datasets', 'sentencepiece', 'torchmetrics', 'safetensors', 'loguru', 'psutil')
+    names = ('torchvision', 'lightning', 'lightning_fabric', 'tiktoken', 'numba', 'ftfy', 'kernel', 'boto3', 'google', 'cached_path', 'botocore', 'jsonargparse', 'litdata', 'flash_attn', 'fla', 'wandb', 'datasets', 'sentencepiece', 'torchmetrics', 'safetensors', 'loguru', 'psutil', 'PIL')
 
     def find_spec(self, name, path=None, target=None):
         return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.split('.')[0] in self.names else None
@@ -68,7 +68,7 @@ def loss_of(out):
         scalars = [o for o in out if isinstance(o, torch.Tensor) and o.dim() == 0]
         return scalars[0] if scalars else loss_of(next(o for o in out if isinstance(o, torch.Tensor)))
     if isinstance(out, torch.Tensor) and out.dim() == 3 and out.shape[:2] == IDS.shape:
-        return F.cross_entropy(out.reshape(-1, out.shape[-1]).float(), IDS.reshape(-1))
+        return F.cross_entropy(out.reshape(-1, out.shape[-1]).float(), IDS.reshape(-1) % out.shape[-1])
     return out if out.dim() == 0 else out.float().mean()
 
 

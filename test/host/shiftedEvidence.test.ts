@@ -6,7 +6,7 @@ import type { FingerprintData } from '../../src/protocol/fingerprints';
 const FILE = '/project/models/norm.py';
 
 function evidence(...lines: readonly number[]): FingerprintData {
-  return { fingerprints: [], lines: lines.map((line) => ({ file: FILE, line, kernels: 1, totalUs: 1, backwardUs: 0, method: 'alignment' })), attribution: { locatedShare: 1, alignment: null, files: 1, capped: false, carried: null, holes: [], ambiguous: [] } };
+  return { fingerprints: [], lines: lines.map((line) => ({ file: FILE, line, kernels: 1, totalUs: 1, backwardUs: 0, method: 'alignment' })), attribution: { locatedShare: 1, alignment: null, files: 1, capped: false, stacks: 'none', carried: null, holes: [], ambiguous: [] } };
 }
 
 describe('evidence after an edit', () => {

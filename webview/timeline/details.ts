@@ -60,12 +60,12 @@ function bothForms(words: Words, ns: number): string {
   return Math.abs(ns) >= 1e6 ? `${formatNs(words, ns)} (${exact})` : exact;
 }
 
-function frames(words: Words, { frames: list, framesFrom, side, alignedConfidence }: EventDetail, actions: DetailActions): HTMLElement | undefined {
+function frames(words: Words, { frames: list, framesFrom, side, alignedConfidence, carriedShare }: EventDetail, actions: DetailActions): HTMLElement | undefined {
   if (list.length === 0) {
     return side === 'device' ? h('div', { class: 'detail-block muted' }, words.t('timeline.noFrames')) : undefined;
   }
   const best = sourceFrame(list);
-  return h('div', { class: 'detail-block' }, h('div', { class: 'detail-heading' }, alignedConfidence !== undefined ? words.t(framesFrom === 'forward' ? 'timeline.alignedForward' : 'timeline.aligned', { confidence: words.number(alignedConfidence * 100) }) : words.t(framesFrom === 'forward' ? 'timeline.framesForward' : 'timeline.frames')),
+  return h('div', { class: 'detail-block' }, h('div', { class: 'detail-heading' }, alignedConfidence !== undefined ? words.t(framesFrom === 'forward' ? 'timeline.alignedForward' : 'timeline.aligned', { confidence: words.number(alignedConfidence * 100) }) : carriedShare !== undefined ? words.t('timeline.carried') : words.t(framesFrom === 'forward' ? 'timeline.framesForward' : 'timeline.frames')),
     h('ol', { class: 'frames' }, [...list].reverse().map((frame) => {
       const { file, line } = frame;
       return h('li', frame === best ? { class: 'best' } : {}, file === undefined || line === undefined ? frame.text : h('button', { class: 'link', onclick: () => actions.openSource(file, line) }, frame.text));

@@ -49,12 +49,15 @@ export class SectionBuilder {
 
   /** All sections of one rank, most telling first. */
   rank({ report, overview, explained }: RankPage): readonly Section[] {
+    if (report.kernels.count === null) {
+      return [...this.profilers(overview)].filter((section) => section.rows.length > 0);
+    }
     return [
       this.decomposition(report), this.kernels(report, overview), this.families(report), this.topKernelsOf(overview),
       ...(explained === undefined ? [] : [this.fingerprints(explained)]),
       ...(report.streams.length > 1 ? [this.streams(report)] : []),
       ...(report.steps.length > 1 ? [this.steps(report)] : []),
-      ...(overview.profilerStepTrace === null ? [] : [this.profilerStepTrace(overview.profilerStepTrace)]),
+      ...this.profilers(overview),
     ].filter((section) => section.rows.length > 0);
   }
 
@@ -177,6 +180,25 @@ export class SectionBuilder {
       id: 'profilerStepTrace', title: this.say('report.profilerStepTrace'), notes: [this.say('report.profilerStepTraceNote')],
       columns: [left(this.say('report.figure')), ...rows.map((_row, i) => right(rows.length === 1 ? this.say('report.value') : String(i + 1)))],
       rows: columns.map((column, i) => ({ cells: [column, ...rows.map((row) => row[i]?.trim() === '' || row[i] === undefined ? UNKNOWN : row[i].trim())] })),
+    };
+  }
+
+  /** What the profiler itself summed up. */
+  private profilers({ profilerStepTrace, profilerCommunication }: OverviewData): readonly Section[] {
+    return [
+      ...(profilerStepTrace === null ? [] : [this.profilerStepTrace(profilerStepTrace)]),
+      ...(profilerCommunication === null ? [] : [this.profilerCommunication(profilerCommunication)]),
+    ];
+  }
+
+  private profilerCommunication({ rows, omitted }: NonNullable<OverviewData['profilerCommunication']>): Section {
+    const shown = rows.slice(0, this.topKernels);
+    const more = rows.length - shown.length + omitted;
+    const time = (ms: number | null): string => formatTime(ms === null ? null : ms * 1000);
+    return {
+      id: 'profilerCommunication', title: this.say('report.profilerCommunication'), notes: more > 0 ? [this.say('view.profilerCommunicationMore', { count: more })] : [],
+      columns: [left(this.say('column.operation'), true), left(this.say('report.step')), right(this.say('column.elapsed')), right(this.say('column.wait')), right(this.say('column.transit')), right(this.say('column.idle'))],
+      rows: shown.map((one) => ({ cells: [one.name, one.step, time(one.elapseMs), time(one.waitMs), time(one.transitMs), time(one.idleMs)] })),
     };
   }
 

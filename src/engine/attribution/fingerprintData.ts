@@ -15,6 +15,7 @@ export function fingerprintData(rank: RankData, explanation: Explanation, source
       alignment: alignment === undefined ? null
         : 'reason' in alignment ? alignment.reason
         : { file: alignment.candidate.scope.file, function: alignment.candidate.graph.root.name, confidence: alignment.confidence, equals: alignment.equals.map((candidate) => candidate.scope.file), holeShare: alignment.holeShare },
+      stacks: rank.coverage.pythonFrames || rank.coverage.callStacks ? 'recorded' : /^(1|true)$/i.test(rank.facts.with_stack ?? '') ? 'empty' : 'none',
       carried: explanation.carried ?? null,
       holes: alignment === undefined || 'reason' in alignment ? [] : holesByFile(alignment.candidate.graph),
       files: sources?.files ?? 0,

@@ -13,5 +13,5 @@ export function locatedDetail(detail: EventDetail | null, explanation: Explanati
     return withChain;
   }
   const frame = { text: `${origin.file}(${origin.startLine}): ${origin.function}`, file: origin.file, line: origin.startLine, isUser: true };
-  return { ...withChain, frames: [frame], framesFrom: origin.backward ? 'forward' : 'self', alignedConfidence: origin.confidence };
+  return { ...withChain, frames: [frame], framesFrom: origin.backward ? 'forward' : 'self', ...(origin.method === 'carried' ? { carriedShare: origin.confidence } : { alignedConfidence: origin.confidence }) };
 }

@@ -83,6 +83,7 @@ export const fingerprintMessages: Readonly<Record<string, string>> = {
   'attribution.no-forward': 'No forward pass was found in this run, so nothing can be aligned with the source.',
   'attribution.nothing-alike': 'No function in the given source launches operators in an order like this run.',
   'attribution.unexplained': 'The nearest source, {file}, leaves {share} % of the forward pass unexplained, so kernels were not given lines.',
+  'attribution.empty-stacks': 'Python stacks were asked for (with_stack), but none was recorded: lines come from the order of operators instead, where source is given.',
   'attribution.contradicted': 'The nearest source, {file}, launches the same operators, but shapes and dtypes contradict it in {share} % of what can be compared, so kernels were not given lines.',
   'attribution.carried': '{share} % of the kernels run alike in the capture with stacks; where they do, its lines are carried over.',
   'attribution.carried-differs': 'Only {share} % of the kernels run alike in the capture with stacks: it is of other code or other settings, so nothing is carried over.',

@@ -80,6 +80,7 @@ export const timelineMessages: Readonly<Record<string, string>> = {
   'timeline.framesForward': 'Python frames of the forward operator, innermost first',
   'timeline.aligned': 'Located without a stack, by the order of operators; confidence {confidence} %',
   'timeline.alignedForward': 'Backward of, located without a stack; confidence {confidence} %',
+  'timeline.carried': 'From a second capture with stacks, where both run alike',
   'timeline.detail.chain': 'Chain',
   'timeline.detail.unknownChain': 'repeats, but is in no catalogue',
   'timeline.noFrames': 'No Python frames were recorded for this kernel; profile with stacks to see the line.',

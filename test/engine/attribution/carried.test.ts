@@ -6,6 +6,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Parser } from 'web-tree-sitter';
 import { explain, type Explanation } from '../../../src/engine/attribution/explain';
+import { fingerprintData } from '../../../src/engine/attribution/fingerprintData';
 import type { RankData } from '../../../src/engine/profile/columns';
 import { hasSharedData } from '../../sharedData';
 import { readTrace, truthCases } from '../readers/kinetoTruth';
@@ -115,5 +116,27 @@ describe('attribution carried over from a capture with stacks', () => {
     const found = explain(await read(stripped(trace)), { parser, stacks: (await readTrace(other)).rank });
     assert.equal(found.carried?.enough, false);
     assert.ok([...found.originOf].every((origin) => origin < 0));
+  });
+});
+
+describe('stacks that were asked for and not recorded', () => {
+  it('are told from stacks nobody asked for', async function () {
+    if (!hasSharedData()) {
+      this.skip();
+    }
+    const parser = await pythonParser();
+    const { file } = truthCases().find(({ name }) => name.startsWith('cuda-h100-qwen05b-infer-stacks/')) ?? assert.fail();
+    const bytes = readFileSync(file);
+    const trace = JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')) as Trace;
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'fuselens-empty-stacks-'));
+    const told = async (content: Trace): Promise<string> => {
+      await writeFile(path.join(folder, 'trace.json'), JSON.stringify(content));
+      const { rank } = await readTrace(path.join(folder, 'trace.json'));
+      return fingerprintData(rank, explain(rank, { parser }), undefined).attribution.stacks;
+    };
+    assert.equal(await told(trace), 'recorded');
+    assert.equal(await told({ ...stripped(trace), with_stack: 1 }), 'empty');
+    assert.equal(await told({ ...stripped(trace), with_stack: 0 }), 'none');
+    await rm(folder, { recursive: true, force: true });
   });
 });

@@ -1,10 +1,8 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { analyzeReport, type ReportPart } from '../engine/analysis/analyzeReport';
-import { fingerprintData } from '../engine/attribution/fingerprintData';
+import { analyzeReport, clockProblems, type ReportPart } from '../engine/analysis/analyzeReport';
 import { overview } from '../engine/analysis/overview';
-import { rankReport } from '../engine/analysis/rankReport';
 import { asReason, ProblemList, UnreadableInput } from '../engine/profile/problems';
 import type { LoadedRank } from '../engine/session';
 import type { Problem, RankSummary } from '../protocol/engine';
@@ -106,14 +104,13 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], com
       if (wantedStep !== undefined && step === undefined) {
         continue;
       }
-      const options = { label: loaded.source.label, ...(step === undefined ? {} : { step }) };
       const stacks = command.value('stacks');
-      const { explanation, index } = await session.explain(rank.id, { ...(stacks === undefined ? {} : { stacks: path.resolve(stacks) }), sources: command.values('source').map((folder) => path.resolve(folder)), pathMap: pathMapOf(command.values('map')), ...(step === undefined ? {} : { step }) }, { signal: context.io.signal });
-      const explained = fingerprintData(loaded.data, explanation, index);
-      parts.push({ summary: await session.call('load', { rank: rank.id }), baseNs: loaded.data.baseNs, report: rankReport(loaded.data, options), fingerprints: explained.fingerprints, sources: explained.attribution.holes });
+      const request = { ...(stacks === undefined ? {} : { stacks: path.resolve(stacks) }), sources: command.values('source').map((folder) => path.resolve(folder)), pathMap: pathMapOf(command.values('map')), ...(step === undefined ? {} : { step }) };
+      const { part, told, explanation } = await session.reportPart(rank.id, request, { signal: context.io.signal });
+      parts.push(part);
       if (pages.length < pageLimit) {
-        const page = overview(loaded.data, options);
-        pages.push({ report: page.report, overview: page, explained });
+        const page = overview(loaded.data, { label: loaded.source.label, ...(step === undefined ? {} : { step }) });
+        pages.push({ report: page.report, overview: page, ...(told === undefined ? {} : { explained: told }) });
       }
       await kernels?.write(kernelsCsv(loaded.data, loaded.data.rank ?? rank.rank, step, explanation));
       if (ranks.length > 1) {
@@ -126,7 +123,7 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], com
   if (parts.length === 0) {
     throw nothingToShow(problems.toArray(), wantedStep, [...knownSteps], summary.path, context);
   }
-  return { report: analyzeReport({ summary, parts, problems: problems.toArray() }), problems: problems.toArray(), pages, stepName: wantedStep };
+  return { report: analyzeReport({ summary, parts, problems: problems.toArray() }), problems: [...problems.toArray(), ...clockProblems(parts)], pages, stepName: wantedStep };
 }
 
 /** One rank that cannot be read must not hide the others; alone it is the failure. */

@@ -57,6 +57,10 @@ export async function detectProfile(port: FilePort, path: string, options: Detec
     if (refused?.args !== undefined) {
       throw new UnreadableInput({ code: 'error.folder-unreadable', args: refused.args });
     }
+    const passedOver = problems.toArray().find(({ kind }) => kind === 'file-passed-over');
+    if (stat.kind === 'folder' && passedOver !== undefined) {
+      throw new UnreadableInput({ code: 'error.no-profile-in-folder-because', args: { ...passedOver.args, folder: path } });
+    }
     throw new UnreadableInput({ code: stat.kind === 'file' ? 'error.not-a-profile' : 'error.no-profile-in-folder', args: { file: path } });
   }
   const sources = uniqueRanks(found.sources, problems).map((source) => ({ ...source, label: visibleText(source.label), group: visibleText(source.group) }));

@@ -3,6 +3,7 @@
  * runs in the worker, in a child process, in the CLI and in tests.
  */
 import type { EngineMethod, EngineParams, EngineProgress, EngineResult, OpenOptions, Problem, ProfileSummary, RankSummary } from '../protocol/engine';
+import type { FingerprintData } from '../protocol/fingerprints';
 import { visibleText } from '../protocol/visibleText';
 import type { Parser } from 'web-tree-sitter';
 import type { FilePort, SpillStore } from './port';
@@ -13,11 +14,13 @@ import type { RankSource } from './readers/reader';
 import { fingerprintData } from './attribution/fingerprintData';
 import { locatedDetail } from './attribution/locatedDetail';
 import { Explainer, type ExplainRequest, type Explained, type SourceMemory } from './explainer';
+import { isHostWork, workOf } from './links/hostWork';
 import { compareDigests } from './compare/compareDigests';
 import { compareWindow } from './compare/compareWindow';
 import { rankDigest } from './compare/rankDigest';
 import { detectProfile, type DetectedProfile } from './detect';
 import { analyzeReport, type ReportPart } from './analysis/analyzeReport';
+import { collectiveEnds } from './analysis/clockOffsets';
 import { overview } from './analysis/overview';
 import { rankReport } from './analysis/rankReport';
 import { isKernel } from './analysis/selection';
@@ -56,6 +59,14 @@ export interface LoadedRank {
   readonly problems: readonly Problem[];
 }
 
+/** One rank of a report, and what it was made from. */
+export interface RankPart {
+  readonly loaded: LoadedRank;
+  readonly part: ReportPart;
+  readonly told?: FingerprintData;
+  readonly explanation?: Explained['explanation'];
+}
+
 /**
  * Arguments of compressed traces smaller than this are streamed again when asked for (well under a second); deflating all
  * of them while reading would cost more than the reading.
@@ -92,8 +103,8 @@ export class EngineSession {
       },
       analyze: (params, options) => this.analyze(params, options),
       fingerprints: async (params, options) => {
-        const { loaded, explanation, index } = await this.explain(params.rank, params, options);
-        return fingerprintData(loaded.data, explanation, index);
+        const { work, explanation, index } = await this.explain(params.rank, params, options);
+        return fingerprintData(work, explanation, index);
       },
       fuse: async (params, options) => {
         if (this.explainer === undefined) {
@@ -102,7 +113,7 @@ export class EngineSession {
         return this.explainer.fuse(params, this.detected?.backend, options.signal);
       },
       chainShapes: async (params, options) => {
-        const { data } = await this.rank(params.rank, options);
+        const data = workOf((await this.rank(params.rank, options)).data);
         return chainShapes(data, occurrenceFrom(data, params.event, params.kernels), params.fusion);
       },
       ...this.compareMethods(),
@@ -119,13 +130,14 @@ export class EngineSession {
   }
 
   /** Chains of a rank and, with sources, the lines they come from. */
-  async explain(id: string, request: ExplainRequest & { readonly stacks?: string }, options: SessionCallOptions = {}): Promise<Explained & { readonly loaded: LoadedRank }> {
+  async explain(id: string, request: ExplainRequest & { readonly stacks?: string }, options: SessionCallOptions = {}): Promise<Explained & { readonly loaded: LoadedRank; readonly work: RankData }> {
     if (this.explainer === undefined) {
       throw new UnreadableInput({ code: 'error.no-python-parser' });
     }
     const loaded = await this.rank(id, options);
     const stacks = request.stacks === undefined ? undefined : await this.rankWithStacks(request.stacks, loaded, options);
-    return { loaded, ...(await this.explainer.explain(loaded.data, request, options.signal, stacks)) };
+    const work = workOf(loaded.data);
+    return { loaded, work, ...(await this.explainer.explain(work, request, options.signal, stacks === undefined ? undefined : workOf(stacks))) };
   }
 
   /** The rank of a second profile that stands for `loaded`: the same rank, else its only one. */
@@ -167,6 +179,7 @@ export class EngineSession {
   private summaryOf(source: RankSource): RankSummary {
     return this.summaries.get(source.id) ?? {
       id: source.id, label: source.label, rank: source.rank, group: source.group, format: source.format, bytes: source.bytes, readable: source.read !== undefined,
+      ...(source.withoutKernels === true ? { withoutKernels: true } : {}),
     };
   }
 
@@ -194,6 +207,9 @@ export class EngineSession {
   private async readRank(source: RankSource, options: SessionCallOptions): Promise<LoadedRank> {
     const loaded = (await this.fromCache(source)) ?? (await this.fromFiles(source, options));
     assignFamilies(loaded.data, this.environment.familyRules);
+    if (isHostWork(loaded.data)) {
+      assignFamilies(workOf(loaded.data), this.environment.familyRules);
+    }
     this.summaries.set(source.id, loadedSummary(loaded));
     return loaded;
   }
@@ -230,13 +246,9 @@ export class EngineSession {
       }
       const wasLoaded = this.pool.has(source.id);
       try {
-        const { data, problems: rankProblems } = await this.rank(source.id, options);
-        problems.addAll(rankProblems);
-        const report = rankReport(data, { label: source.label, ...step });
-        const explained = await this.explainer?.explain(data, { ...step, ...(params.sources === undefined ? {} : { sources: params.sources }) }, options.signal);
-        const told = explained === undefined ? undefined : fingerprintData(data, explained.explanation, explained.index);
-        const fingerprints = told === undefined ? {} : { fingerprints: told.fingerprints, sources: told.attribution.holes };
-        parts.push({ summary: this.summaryOf(source), baseNs: data.baseNs, report, ...fingerprints });
+        const { loaded, part } = await this.reportPart(source.id, { ...step, ...(params.sources === undefined ? {} : { sources: params.sources }) }, options);
+        problems.addAll(loaded.problems);
+        parts.push(part);
       } catch (error) {
         if (!(error instanceof UnreadableInput) || wanted.length === 1) {
           throw error;
@@ -251,11 +263,28 @@ export class EngineSession {
     return analyzeReport({ summary: this.profileSummary(detected), parts, problems: problems.toArray() });
   }
 
+  /** What a report holds of one rank: its figures and, where Python can be parsed, its chains with their lines. */
+  async reportPart(id: string, request: ExplainRequest & { readonly stacks?: string }, options: SessionCallOptions = {}): Promise<RankPart> {
+    const explained = this.explainer === undefined ? undefined : await this.explain(id, request, options);
+    const loaded = explained?.loaded ?? (await this.rank(id, options));
+    const report = rankReport(loaded.data, { label: loaded.source.label, ...(request.step === undefined ? {} : { step: request.step }) });
+    const told = explained === undefined ? undefined : fingerprintData(explained.work, explained.explanation, explained.index);
+    const fingerprints = told === undefined ? {} : { fingerprints: told.fingerprints, sources: told.attribution.holes };
+    return {
+      loaded, part: { summary: this.summaryOf(loaded.source), baseNs: loaded.data.baseNs, report, collectives: collectiveEnds(loaded.data), ...fingerprints },
+      ...(told === undefined ? {} : { told }), ...(explained === undefined ? {} : { explanation: explained.explanation }),
+    };
+  }
+
   private compareMethods(): Pick<Handlers, 'compareDigest' | 'compareDigests' | 'compareWindow'> {
     return {
       compareDigest: async ({ rank, ...request }, options) => {
         const wasLoaded = this.pool.has(rank);
-        const { source, data } = await this.rank(rank, options);
+        const { source, data: read } = await this.rank(rank, options);
+        const data = workOf(read);
+        if (!data.coverage.kernels) {
+          throw new UnreadableInput({ code: 'error.rank-without-kernels', args: { rank: source.label } });
+        }
         const located = (request.sources ?? []).length === 0 ? undefined : await this.explainer?.explain(data, request, options.signal);
         const digest = rankDigest(data, source, located?.explanation ?? (await this.explainer?.chains(data)));
         if (!wasLoaded) {
@@ -265,7 +294,7 @@ export class EngineSession {
       },
       compareDigests: (params) => Promise.resolve(compareDigests(params.base, params.candidate, params.options)),
       compareWindow: async (params, options) => {
-        const { data } = await this.rank(params.rank, options);
+        const data = workOf((await this.rank(params.rank, options)).data);
         return compareWindow(data, params, await this.explainer?.chains(data));
       },
     };
@@ -285,9 +314,10 @@ export class EngineSession {
 }
 
 function loadedSummary({ source, data, problems }: LoadedRank): RankSummary {
-  const kernels = countKernels(data);
+  const kernels = data.coverage.kernels ? countKernels(data) : undefined;
   return {
     id: source.id, label: source.label, rank: data.rank ?? source.rank, group: source.group, format: source.format, bytes: source.bytes, readable: true,
+    ...(source.withoutKernels === true ? { withoutKernels: true } : {}),
     loaded: {
       backend: data.backend, device: data.device, host: data.host, baseNs: data.baseNs.toString(), kernels,
       steps: data.steps.map((step, index) => ({ index, name: step.name, number: step.number, startNs: step.startNs, durationNs: step.durationNs, source: step.source })),

@@ -69,10 +69,10 @@ export class Profile implements vscode.Disposable {
     return (this.summary?.ranks ?? []).map((rank) => this.ranks.get(rank.id) ?? rank);
   }
 
-  /** The rank a view starts with: the first that can be read. */
+  /** The rank a view starts with: the first with kernels, else the first that can be read. */
   defaultRank(): RankSummary | undefined {
     const ranks = this.rankSummaries();
-    return ranks.find((rank) => rank.readable) ?? ranks[0];
+    return ranks.find((rank) => rank.readable && rank.withoutKernels !== true) ?? ranks.find((rank) => rank.readable) ?? ranks[0];
   }
 
   /** Keeps the engine alive until disposed. */

@@ -38,6 +38,8 @@ export interface RankSummary {
   readonly bytes: number;
   /** False when the rank is listed but cannot be read; its problem says why. */
   readonly readable: boolean;
+  /** The rank's kernel table and trace are missing; only what the profiler summed up of it can be read. */
+  readonly withoutKernels?: true;
   /** Present once the rank has been loaded. */
   readonly loaded?: {
     readonly backend: string;
@@ -45,7 +47,8 @@ export interface RankSummary {
     readonly host: string | undefined;
     /** Decimal text: does not fit a double. */
     readonly baseNs: string;
-    readonly kernels: number;
+    /** Undefined where no kernels could be read. */
+    readonly kernels: number | undefined;
     readonly steps: readonly StepSummary[];
     readonly facts: Readonly<Record<string, string>>;
     readonly problems: readonly Problem[];

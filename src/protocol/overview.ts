@@ -17,4 +17,17 @@ export interface OverviewData {
   readonly assumptions: readonly { readonly code: string; readonly args?: Readonly<Record<string, string | number>> }[];
   /** Profiler's own step_trace_time row(s) for this window, as text cells, to stand beside ours. */
   readonly profilerStepTrace: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] } | null;
+  /** The profiler's own figures of each collective (communication.json), the longest first, in ms as written; capped. */
+  readonly profilerCommunication: { readonly omitted: number; readonly rows: readonly ProfilerCollective[] } | null;
+}
+
+export interface ProfilerCollective {
+  readonly step: string;
+  readonly kind: 'collective' | 'p2p';
+  readonly name: string;
+  readonly group: string;
+  readonly elapseMs: number | null;
+  readonly waitMs: number | null;
+  readonly transitMs: number | null;
+  readonly idleMs: number | null;
 }

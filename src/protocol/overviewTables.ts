@@ -22,7 +22,7 @@ export interface FigureColumn {
   readonly figure?: string;
 }
 
-export type TableId = 'figures' | 'decomposition' | 'families' | 'kernels' | 'streams' | 'steps' | 'profiler-step-trace' | 'fingerprints' | `compare-${string}`;
+export type TableId = 'figures' | 'decomposition' | 'families' | 'kernels' | 'streams' | 'steps' | 'profiler-step-trace' | 'profiler-communication' | 'fingerprints' | `compare-${string}`;
 
 export interface FigureTable {
   readonly id: TableId;
@@ -80,7 +80,7 @@ export function decomposition(lanes: LaneFigures): readonly DecompositionPart[] 
 /** Lanes that overlap others, shown below the bar. */
 export const OTHER_LANES = ['computeIdleUs', 'mainStreamIdleUs', 'communicationBusyUs', 'overlappedUs', 'copyBusyUs'] as const satisfies readonly (keyof LaneFigures)[];
 
-const share = (part: number | null, whole: number): number | null => (part === null || !(whole > 0) ? null : part / whole);
+const share = (part: number | null, whole: number | null): number | null => (part === null || whole === null || !(whole > 0) ? null : part / whole);
 
 function figuresTable(data: OverviewData): FigureTable {
   return {
@@ -149,6 +149,19 @@ export function stepsTable({ report }: OverviewData): FigureTable {
   };
 }
 
+/** The profiler's own figures of each collective; its milliseconds as microseconds, like all others. */
+export function communicationTable({ profilerCommunication }: OverviewData): FigureTable {
+  const us = (ms: number | null): number | null => (ms === null ? null : ms * 1000);
+  return {
+    id: 'profiler-communication', title: text('view.profilerCommunication'),
+    columns: [
+      column('step', 'step', 'text'), column('operation', 'operation', 'text'), column('group', 'group', 'text'), column('elapsed_us', 'elapsed', 'us', 'profilerElapsed'),
+      column('wait_us', 'wait', 'us', 'profilerWait'), column('transit_us', 'transit', 'us', 'profilerTransit'), column('idle_us', 'idle', 'us', 'profilerIdle'),
+    ],
+    rows: (profilerCommunication?.rows ?? []).map((one) => [one.step, one.name, one.group, us(one.elapseMs), us(one.waitMs), us(one.transitMs), us(one.idleMs)]),
+  };
+}
+
 /** Every table, for export; those without rows are left out. */
 export function figureTables(data: OverviewData): readonly FigureTable[] {
   const { profilerStepTrace } = data;
@@ -158,7 +171,7 @@ export function figureTables(data: OverviewData): readonly FigureTable[] {
     columns: profilerStepTrace.columns.map((name) => ({ key: name, title: name, kind: 'text' })),
     rows: profilerStepTrace.rows,
   }];
-  return [...own, ...profiler].filter(({ rows }) => rows.length > 0);
+  return [...own, ...profiler, communicationTable(data)].filter(({ rows }) => rows.length > 0);
 }
 
 /** RFC 4180, with a point as decimal mark whatever the language; unknown is an empty cell. */

@@ -2,10 +2,11 @@
 import type { FingerprintEntry } from './fingerprints';
 
 export interface KernelFigures {
-  readonly count: number;
+  /** Null, like all below, where no kernels were recorded that could be read: their number is unknown, not 0. */
+  readonly count: number | null;
   /** Kernels with a known start and duration: the base of every time below. */
-  readonly timedCount: number;
-  readonly totalUs: number;
+  readonly timedCount: number | null;
+  readonly totalUs: number | null;
   readonly spanUs: number | null;
   readonly busyUs: number | null;
   readonly idleUs: number | null;
@@ -36,6 +37,12 @@ export interface CountTotal {
   readonly totalUs: number;
 }
 
+/** A count and a sum that nobody recorded are null, not 0. */
+export interface MaybeCountTotal {
+  readonly count: number | null;
+  readonly totalUs: number | null;
+}
+
 export interface StreamFigures {
   readonly device: string | null;
   readonly stream: string | null;
@@ -55,7 +62,8 @@ export interface StepReport extends LaneFigures {
   readonly durationUs: number | null;
   /** From the step's start on the host to its first kernel; not part of the span. */
   readonly leadInUs?: number | null;
-  readonly kernels: number;
+  /** Null where no kernels could be read. */
+  readonly kernels: number | null;
 }
 
 export interface RankReport {
@@ -64,7 +72,7 @@ export interface RankReport {
   readonly label: string;
   readonly kernels: KernelFigures;
   readonly lanes: LaneFigures;
-  readonly split: { readonly compute: CountTotal; readonly communication: CountTotal; readonly memcpy: CountTotal; readonly memset: CountTotal };
+  readonly split: { readonly compute: MaybeCountTotal; readonly communication: MaybeCountTotal; readonly memcpy: MaybeCountTotal; readonly memset: MaybeCountTotal };
   readonly streams: readonly StreamFigures[];
   readonly families: readonly ({ readonly family: string } & CountTotal)[];
   readonly topKernels: readonly ({ readonly name: string; readonly type: string } & CountTotal)[];

@@ -83,7 +83,7 @@ type ReadRank = CaptureInspection['ranks'][number] & { readonly problems: RankSu
 
 async function readRanks(summary: ProfileSummary, session: EngineSession, findings: Findings, signal: AbortSignal | undefined): Promise<readonly ReadRank[]> {
   const read: ReadRank[] = [];
-  for (const source of summary.ranks.filter((rank) => rank.readable)) {
+  for (const source of summary.ranks.filter((rank) => rank.readable && rank.withoutKernels !== true)) {
     try {
       const options = signal === undefined ? {} : { signal };
       const { data } = await session.rank(source.id, options);

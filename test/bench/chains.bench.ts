@@ -30,7 +30,7 @@ function rankOf(kernels: number): RankData {
   const none = { kind: 'none' } as const;
   return {
     backend: 'ascend', rank: 0, device: '0', host: undefined, baseNs: 0n, strings, deviceEvents: builder.finish(), hostEvents: noHostEvents(), streams: [{ device: 0, stream: '2', label: 'Stream 2' }], threads: [], steps: [],
-    coverage: { stepIds: false, streams: true, shapes: false, types: true, hostOperators: false, launches: false, pythonFrames: false, callStacks: false },
+    coverage: { kernels: true, stepIds: false, streams: true, shapes: false, types: true, hostOperators: false, launches: false, pythonFrames: false, callStacks: false },
     detailSource: none, deviceDetailSource: none, tables: [], memory: [], communication: [], links: [], facts: {},
   };
 }

@@ -24,6 +24,7 @@ const data: OverviewData = {
   omitted: 0,
   assumptions: [],
   profilerStepTrace: { columns: ['Step', 'Free'], rows: [['5', '6.0']] },
+  profilerCommunication: null,
 };
 
 describe('the tables of the Overview', () => {

@@ -1,6 +1,6 @@
 import type { RankSummary } from '../../src/protocol/engine';
 import type { OverviewData } from '../../src/protocol/overview';
-import { decomposition, familiesTable, figureTables, kernelsTable, stepsTable, streamsTable, type FigureTable, type TableId } from '../../src/protocol/overviewTables';
+import { communicationTable, decomposition, familiesTable, figureTables, kernelsTable, stepsTable, streamsTable, type FigureTable, type TableId } from '../../src/protocol/overviewTables';
 import { decompositionBar } from '../charts/decompositionBar';
 import { densityChart, type LiveChart } from '../charts/densityChart';
 import { familyBars } from '../charts/familyBars';
@@ -29,8 +29,11 @@ export interface ContentOptions extends SectionContext {
 /** All sections of the Overview for one rank and window. `dispose` frees the charts. */
 export function overviewContent(options: ContentOptions): LiveChart {
   const { data, words } = options;
-  if (data.report.kernels.count === 0 && data.report.split.memcpy.count + data.report.split.memset.count === 0) {
+  if (data.report.kernels.count === 0 && (data.report.split.memcpy.count ?? 0) + (data.report.split.memset.count ?? 0) === 0) {
     return { element: h('p', { class: 'note' }, words.t('view.noKernels')), dispose: () => undefined };
+  }
+  if (data.report.kernels.count === null) {
+    return { element: unknownKernels(options), dispose: () => undefined };
   }
   const tables = new Map<TableId, FigureTable>(figureTables(data).map((table) => [table.id, table]));
   const chart = densityChart(data.density, words);
@@ -45,8 +48,14 @@ export function overviewContent(options: ContentOptions): LiveChart {
     kernelsSection(options, kernelsTable(data)),
     stepsSection(options),
     streamsSection(options),
-    h('div', { class: 'columns' }, stepTraceSection(options), assumptionsSection(options)));
+    h('div', { class: 'columns' }, stepTraceSection(options), assumptionsSection(options)),
+    communicationSection(options));
   return { element, dispose: () => chart.dispose() };
+}
+
+/** A rank without kernels: what the profiler summed up of it, and nothing that would look like a figure of ours. */
+function unknownKernels(options: ContentOptions): HTMLElement {
+  return h('div', { class: 'content' }, h('p', { class: 'note' }, options.words.t('view.kernelsUnknown')), stepTraceSection(options), communicationSection(options), assumptionsSection(options));
 }
 
 /** The chart's numbers, for those who cannot see it and those who want them. */
@@ -90,6 +99,16 @@ function stepTraceSection(options: ContentOptions): HTMLElement | undefined {
   const table = stepTraceTable(data, words.t('view.stepTrace'));
   return table === null ? undefined
     : section(options, { id: 'step-trace', title: words.t('view.stepTrace'), table }, h('p', { class: 'note' }, words.t('view.stepTraceNote')), new DataTable({ table, words, label: words.t('view.stepTrace'), maxHeight: 300, copy: copyWith(options) }).element);
+}
+
+function communicationSection(options: ContentOptions): HTMLElement | undefined {
+  const { data, words } = options;
+  const table = communicationTable(data);
+  const omitted = data.profilerCommunication?.omitted ?? 0;
+  return table.rows.length === 0 ? undefined
+    : section(options, { id: 'profiler-communication', title: words.t('view.profilerCommunication'), table },
+      new DataTable({ table, words, label: words.t('view.profilerCommunication'), maxHeight: 300, copy: copyWith(options) }).element,
+      omitted === 0 ? undefined : h('p', { class: 'note' }, words.t('view.profilerCommunicationMore', { count: omitted })));
 }
 
 function assumptionsSection(options: ContentOptions): HTMLElement | undefined {

@@ -25,7 +25,8 @@ export interface DocumentInput {
 
 export function reportDocument({ summary, report, problems, pages, stepName }: DocumentInput, translate: Translate, topKernels?: number): ReportDocument {
   const build = new SectionBuilder(translate, topKernels);
-  const kernels = report.ranks.reduce((sum, rank) => sum + rank.kernels.count, 0);
+  const known = report.ranks.flatMap(({ kernels: { count } }) => (count === null ? [] : [count]));
+  const kernels = known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0);
   const shown = pages.map((page) => rankName(page.report, (code, args) => build.say(code, args)));
   return {
     title: build.say('report.title', { name: summary.name }),

@@ -3,12 +3,15 @@ import type { FingerprintEntry } from '../../protocol/fingerprints';
 import type { AnalyzeReport, RankReport, ReportedFingerprint } from '../../protocol/report';
 import { text, renderProblem } from '../../protocol/text';
 import { wasteExplanation } from '../../protocol/wasteText';
+import { clockOffsets, type CollectiveEnds } from './clockOffsets';
 
 export interface ReportPart {
   readonly summary: RankSummary;
   /** Absolute time of the rank's own zero, ns. */
   readonly baseNs: bigint;
   readonly report: RankReport;
+  /** For telling the clocks of the ranks apart. */
+  readonly collectives?: CollectiveEnds;
   readonly fingerprints?: readonly FingerprintEntry[];
   readonly sources?: AnalyzeReport['sources'];
 }
@@ -21,10 +24,15 @@ export interface AnalyzeInput {
 
 /**
  * The whole report. Ranks keep their own zero while they are read; here all times move to one base, the earliest of them,
- * so that ranks can be compared by plain subtraction. Messages are English: the JSON is read by programs.
+ * and to the clock of the first rank, so that ranks can be compared by plain subtraction. Messages are English: the JSON is read by programs.
  */
-export function analyzeReport({ summary, parts, problems }: AnalyzeInput): AnalyzeReport {
-  const baseNs = parts.reduce<bigint | undefined>((least, part) => least === undefined || part.baseNs < least ? part.baseNs : least, undefined);
+export function analyzeReport({ summary, parts: read, problems: found }: AnalyzeInput): AnalyzeReport {
+  const offsets = clockOffsets(read.map(({ baseNs, collectives }) => ({ baseNs, ends: collectives ?? new Map() })));
+  const parts = read.map((part, i) => ({ ...part, baseNs: part.baseNs - BigInt(Math.round(offsets[i].offsetNs)) }));
+  const problems = [...found, ...clockProblems(read, offsets)];
+  // A rank without kernels has no time of its own.
+  const timed = parts.filter(({ report }) => report.kernels.count !== null);
+  const baseNs = timed.reduce<bigint | undefined>((least, part) => least === undefined || part.baseNs < least ? part.baseNs : least, undefined);
   return {
     schema: 'fuselens/1',
     profile: {
@@ -40,7 +48,7 @@ export function analyzeReport({ summary, parts, problems }: AnalyzeInput): Analy
           steps: loaded?.steps.length ?? 0, kernels: loaded?.kernels ?? null,
         };
       }),
-      versions: versionsOf(parts[0]?.summary.loaded?.facts ?? {}),
+      versions: versionsOf(summary, parts),
     },
     problems: problems.map((problem) => ({ kind: problem.kind, count: problem.count, ...renderProblem(problem), where: problem.where })),
     ranks: parts.map((part) => ({ ...shifted(part.report, Number(part.baseNs - (baseNs ?? part.baseNs))), rank: part.report.rank ?? part.summary.rank ?? null })),
@@ -48,6 +56,15 @@ export function analyzeReport({ summary, parts, problems }: AnalyzeInput): Analy
     sources: parts.find((part) => (part.sources ?? []).length > 0)?.sources ?? [],
     findings: [],
   };
+}
+
+/** Clocks that clearly differ are told, with how sure that is. */
+export function clockProblems(parts: readonly ReportPart[], offsets = clockOffsets(parts.map(({ baseNs, collectives }) => ({ baseNs, ends: collectives ?? new Map() })))): readonly Problem[] {
+  const first = parts[0]?.summary.label ?? '';
+  return offsets.flatMap(({ offsetNs, residualNs, matches }, i): readonly Problem[] => (offsetNs === 0 ? [] : [{
+    kind: 'clocks-differ', severity: 'warning', count: 1, where: parts[i].summary.label,
+    args: { first, seconds: (offsetNs / 1e9).toFixed(6), residual: (residualNs / 1000).toFixed(1), matches },
+  }]));
 }
 
 /** Chains by id over the ranks: the entry of the first rank that has it, and each rank's own figures beside it. */
@@ -63,9 +80,21 @@ function mergedFingerprints(parts: readonly ReportPart[]): readonly ReportedFing
   return [...merged.values()].map(({ entry, ranks }) => ({ ...entry, explanation: wasteExplanation(entry, text) ?? null, ranks }));
 }
 
-/** Of all facts about a run, those that name a version. */
-function versionsOf(facts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(facts).filter(([name]) => /version|schema/i.test(name)));
+/** Facts that are a version by the name of what they are the version of, as `profiler_info.json` has them. */
+const VERSIONED = new Set(['torch_npu', 'mindspore', 'cann', 'driver', 'firmware', 'pytorch', 'torch', 'python', 'nsys']);
+
+/** Of all facts about the run, those that name a version; ranks that disagree are all told, in order of the ranks. */
+function versionsOf(summary: ProfileSummary, parts: readonly ReportPart[]): Readonly<Record<string, string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { id, loaded } of summary.ranks) {
+    const facts = (parts.find((part) => part.summary.id === id)?.summary.loaded ?? loaded)?.facts ?? {};
+    for (const [name, version] of Object.entries(facts)) {
+      if (VERSIONED.has(name) || /version|schema/i.test(name)) {
+        found.set(name, (found.get(name) ?? new Set()).add(version));
+      }
+    }
+  }
+  return Object.fromEntries([...found].map(([name, versions]) => [name, [...versions].join(', ')]));
 }
 
 /** Moves a report's points in time by whole nanoseconds; durations stay. */

@@ -66,10 +66,22 @@ const BY_NAME: readonly FamilyTableRule[] = [
   { family: 'glue', name: /(copy|cast|fill|slice|pad|split|cat|concat|pack|shuffle|swap|zero|tile|expand|repeat)\w*(kernel|_fwd|_bwd|_triton)?/i },
 ];
 
+/** Operators of a recording on the CPU, where they stand for kernels (`links/hostWork`). */
+const ATEN: readonly FamilyTableRule[] = [
+  { family: 'matmul', name: /^aten::(linear|matmul|mm|addmm|mv|bmm|baddbmm|einsum|mkldnn_linear|convolution\w*|_softmax\w*|_?scaled_dot_product\w*)$/ },
+  { family: 'loss', name: /^aten::(nll_loss\w*|_log_softmax\w*)$/ },
+  { family: 'optimizer', name: /^aten::(addcdiv|addcmul|lerp|_foreach\w*|_fused_adam\w*|linalg_vector_norm)_?$/ },
+  { family: 'norm', name: /^aten::(native_layer_norm\w*|_?(fused_)?rms_norm\w*|rsqrt)_?$/ },
+  { family: 'hostSync', name: /^aten::nonzero/ },
+  { family: 'glue', name: /^aten::(_to_copy|clone|copy|repeat|flip|roll|cat|stack|constant_pad_nd|index\w*|_index\w*|embedding\w*|gather|scatter\w*|one_hot|topk|sort|argsort|cumsum|bincount|histc|triu|tril|arange|zeros?|ones|full|fill|(zeros|ones|full)_like|new_zeros)_?$/ },
+  { family: 'elementwise', name: /^aten::(add|sub|rsub|mul|div|pow|square|sqrt|reciprocal|neg|exp|log|cos|sin|abs|erf|clamp\w*|minimum|maximum|silu\w*|gelu\w*|sigmoid\w*|tanh\w*|relu|threshold_backward|softplus\w*|mean|sum|max|amax|argmax|min|cumprod|any|all|where|masked_fill|eq|ne|lt|le|gt|ge|logical_\w+|bitwise_\w+|native_dropout|bernoulli|normal|uniform|exponential)_?$/ },
+  { family: 'other', name: /^aten::/ },
+];
+
 /** What only the core tells: the matrix unit, and the random number engine. */
 const BY_CORE: readonly FamilyTableRule[] = [
   { family: 'matmul', core: /^(MIX_AIC|AI_CUBE_CORE)$/ },
   { family: 'elementwise', core: /^DSA/ },
 ];
 
-export const FAMILY_TABLE: readonly FamilyTableRule[] = [...ASCEND, ...BY_NAME, ...BY_CORE];
+export const FAMILY_TABLE: readonly FamilyTableRule[] = [...ASCEND, ...ATEN, ...BY_NAME, ...BY_CORE];

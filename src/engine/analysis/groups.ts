@@ -1,4 +1,4 @@
-import type { CountTotal, RankReport } from '../../protocol/report';
+import type { MaybeCountTotal, RankReport } from '../../protocol/report';
 import { FAMILIES } from '../../protocol/families';
 import { EventKind, type DeviceEvents, type RankData } from '../profile/columns';
 import { isKernel, type Selection } from './selection';
@@ -78,8 +78,14 @@ export function familyTotals(events: DeviceEvents, selection: Selection): RankRe
   return FAMILIES.flatMap((family, i) => count[i] === 0 ? [] : [{ family, count: count[i], totalUs: totalNs[i] / 1000 }]);
 }
 
+/** What the rank's files record of device events; null stands for what they do not. */
+export interface Recorded {
+  readonly kernels: boolean;
+  readonly copies: boolean;
+}
+
 /** Counts and plain sums of the four kinds of device events. */
-export function splitTotals(events: DeviceEvents, selection: Selection): RankReport['split'] {
+export function splitTotals(events: DeviceEvents, selection: Selection, recorded: Recorded): RankReport['split'] {
   const count = new Uint32Array(4);
   const totalNs = new Float64Array(4);
   eachRow(selection, (row) => {
@@ -88,7 +94,10 @@ export function splitTotals(events: DeviceEvents, selection: Selection): RankRep
     const duration = events.durationNs[row];
     totalNs[kind] += Number.isNaN(duration) ? 0 : duration;
   });
-  const of = (kind: EventKind): CountTotal => ({ count: count[kind], totalUs: totalNs[kind] / 1000 });
+  const of = (kind: EventKind): MaybeCountTotal => {
+    const known = kind === EventKind.Copy || kind === EventKind.Set ? recorded.copies : recorded.kernels;
+    return known ? { count: count[kind], totalUs: totalNs[kind] / 1000 } : { count: null, totalUs: null };
+  };
   return { compute: of(EventKind.Compute), communication: of(EventKind.Communication), memcpy: of(EventKind.Copy), memset: of(EventKind.Set) };
 }
 

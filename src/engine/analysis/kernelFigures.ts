@@ -46,6 +46,12 @@ export function countUpTo(sorted: Float64Array, limit: number): number {
   return low;
 }
 
+/** Of a rank whose kernels were not recorded, or whose tables are missing. */
+export const UNKNOWN_KERNELS: KernelFigures = {
+  count: null, timedCount: null, totalUs: null, spanUs: null, busyUs: null, idleUs: null, p50Us: null, p90Us: null, p99Us: null, minUs: null, maxUs: null,
+  shareLe50us: null, shareLe100us: null, meanIntervalUs: null,
+};
+
 /** `sorted` are the window's `sortedDurations`. */
 export function kernelFigures(events: DeviceEvents, selection: Selection, unions: BusyUnions, sorted: Float64Array): KernelFigures {
   let totalNs = 0;

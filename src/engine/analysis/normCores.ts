@@ -91,7 +91,10 @@ function roleOf(name: string, type: string): number {
   }
 }
 
+const ATEN_ROLES: Readonly<Record<string, number>> = { pow: Role.Pow, square: Role.Pow, mean: Role.Mean, add: Role.Add, rsqrt: Role.Rsqrt, sqrt: Role.Sqrt, reciprocal: Role.Reciprocal, mul: Role.Mul };
+
 function cudaRole(name: string): number {
+  if (name.startsWith('aten::')) { return ATEN_ROLES[name.slice(6).replace(/_$/, '')] ?? Role.None; }
   if (/pow_tensor_scalar/.test(name)) { return Role.Pow; }
   if (/reduce_kernel<.*MeanOps/.test(name)) { return Role.Mean; }
   if (/CUDAFunctorOnSelf_add|CUDAFunctor_add|BUnaryFunctor<[^<>]*AddFunctor/.test(name)) { return Role.Add; }

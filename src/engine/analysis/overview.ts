@@ -28,6 +28,7 @@ export function overview(data: RankData, options: ReportOptions): OverviewData {
     omitted: Math.max(0, groups.length - OVERVIEW_KERNELS),
     assumptions: assumptions(data, selection, options.step),
     profilerStepTrace: profilerStepTrace(data, step?.number),
+    profilerCommunication: profilerCommunication(data, step?.number),
   };
 }
 
@@ -71,13 +72,15 @@ function assumptions(data: RankData, selection: Selection, step: number | undefi
   if (devices.length > 1) {
     list.push({ code: 'assumption.devices', args: { count: devices.length, devices: devices.join(', ') } });
   }
-  if (!coverage.streams) {
+  if (!coverage.streams && coverage.kernels) {
     list.push({ code: 'assumption.no-streams' });
   }
-  if (!recordsCopies(data)) {
+  if (!coverage.kernels) {
+    list.push({ code: 'assumption.no-kernel-table' });
+  } else if (!recordsCopies(data)) {
     list.push({ code: 'assumption.no-copies' });
   }
-  if (!coverage.types && data.backend === 'ascend') {
+  if (!coverage.types && coverage.kernels && data.backend === 'ascend') {
     list.push({ code: 'assumption.no-types' });
   }
   let untimed = 0;
@@ -115,6 +118,26 @@ export function profilerStepTrace(data: RankData, step: number | undefined): Ove
   const column = table.columns.findIndex((name) => name.trim().toLowerCase() === 'step');
   const rows = step === undefined || column < 0 ? table.rows : table.rows.filter((row) => row[column]?.trim() === String(step));
   return rows.length === 0 ? null : { columns: table.columns, rows };
+}
+
+/** Collectives kept of `communication.json`, the longest first. */
+const MOST_COLLECTIVES = 500;
+
+/** What the profiler itself says of each collective, the longest first; null when it says nothing. */
+export function profilerCommunication(data: RankData, step: number | undefined): OverviewData['profilerCommunication'] {
+  const ofStep = step === undefined ? data.communication : data.communication.filter((one) => /(\d+)\D*$/.exec(one.step)?.[1] === String(step));
+  if (ofStep.length === 0) {
+    return null;
+  }
+  const known = (value: number): number | null => (Number.isNaN(value) ? null : value);
+  const longest = [...ofStep].sort((a, b) => (known(b.elapseMs) ?? -1) - (known(a.elapseMs) ?? -1)).slice(0, MOST_COLLECTIVES);
+  return {
+    omitted: ofStep.length - longest.length,
+    rows: longest.map((one) => ({
+      step: one.step, kind: one.kind, name: one.name, group: one.group,
+      elapseMs: known(one.elapseMs), waitMs: known(one.waitMs), transitMs: known(one.transitMs), idleMs: known(one.idleMs),
+    })),
+  };
 }
 
 export function isStepTrace(table: SideTable): boolean {

@@ -1,8 +1,8 @@
 import type { RankReport, StepReport } from '../../protocol/report';
 import type { RankData } from '../profile/columns';
 import { familyTotals, kernelGroups, splitTotals, type KernelGroup } from './groups';
-import { kernelFigures, sortedDurations } from './kernelFigures';
-import { laneFigures } from './laneFigures';
+import { kernelFigures, sortedDurations, UNKNOWN_KERNELS } from './kernelFigures';
+import { laneFigures, recordsCopies } from './laneFigures';
 import { busyUnions, isKernel, selectEvents, selectSteps, type Selection } from './selection';
 import { streamFigures } from './streamFigures';
 import { microseconds } from './units';
@@ -42,9 +42,9 @@ export function reportOf(data: RankData, options: ReportOptions, { selection, so
   return {
     rank: data.rank ?? null,
     label: options.label,
-    kernels: kernelFigures(data.deviceEvents, selection, unions, sorted),
+    kernels: data.coverage.kernels ? kernelFigures(data.deviceEvents, selection, unions, sorted) : UNKNOWN_KERNELS,
     lanes: laneFigures(data, selection, unions),
-    split: splitTotals(data.deviceEvents, selection),
+    split: splitTotals(data.deviceEvents, selection, { kernels: data.coverage.kernels, copies: recordsCopies(data) }),
     streams: streamFigures(data.deviceEvents, selection, data.streams),
     families: familyTotals(data.deviceEvents, selection),
     topKernels: groups.slice(0, TOP_KERNELS)
@@ -67,7 +67,7 @@ export function stepReports(data: RankData, only?: number, whole?: Selection): r
       startUs: microseconds(step.startNs),
       durationUs: microseconds(step.durationNs),
       leadInUs: microseconds(unions.firstNs - step.startNs),
-      kernels: countKernels(data, selection),
+      kernels: data.coverage.kernels ? countKernels(data, selection) : null,
       ...laneFigures(data, selection, unions),
     }];
   });

@@ -37,7 +37,7 @@ export function compareDigests(base: CompareSide, candidate: CompareSide, option
   };
 }
 
-const hasKernels = ({ samples }: SideFacts): boolean => samples.some(({ digest, step }) => digest.steps[step].kernels.count > 0);
+const hasKernels = ({ samples }: SideFacts): boolean => samples.some(({ digest, step }) => (digest.steps[step].kernels.count ?? 0) > 0);
 
 const values = (samples: readonly Sample[], pick: (digest: RankDigest, step: number) => number | null): readonly (number | null)[] => samples.map(({ digest, step }) => pick(digest, step));
 

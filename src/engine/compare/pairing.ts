@@ -97,7 +97,7 @@ function withoutPartial(samples: readonly Sample[]): readonly Sample[] {
   if (samples.length < 3) {
     return samples;
   }
-  const counts = samples.map(({ digest, step }) => digest.steps[step].kernels.count);
+  const counts = samples.map(({ digest, step }) => digest.steps[step].kernels.count ?? 0);
   const median = [...counts].sort((a, b) => a - b)[counts.length >> 1];
   return samples.filter((_sample, i) => counts[i] >= median * PARTIAL_SHARE);
 }

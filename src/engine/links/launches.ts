@@ -80,14 +80,21 @@ export function linkOperators(device: DeviceEvents, host: HostEvents, operators:
   }
 }
 
+export interface ExternalIdOutcome {
+  /** Device events linked by their external id alone. */
+  readonly linked: number;
+  /** Device events with an external id that is an operator's, and a launch inside an operator. */
+  readonly compared: number;
+  /** Of these, how many name another operator. */
+  readonly disagreed: number;
+}
+
 /**
  * `External id` names the operator in some eras and something unrelated in others (kineto#520, #843): it is used for
- * device events without a launch only if it agrees with the link by time on a sample. Returns how many were linked.
+ * device events without a launch only if it agrees with the link by time where both are known. Where they disagree the
+ * launch is followed.
  */
-export function linkByExternalId(device: DeviceEvents, host: HostEvents, deviceIds: ArrayLike<number>, hostIds: ArrayLike<number>): number {
-  if (!device.launch.includes(-1)) {
-    return 0;
-  }
+export function linkByExternalId(device: DeviceEvents, host: HostEvents, deviceIds: ArrayLike<number>, hostIds: ArrayLike<number>): ExternalIdOutcome {
   const wanted = new IdTable(deviceIds, device.count);
   for (let row = 0; row < host.count; row++) {
     if (host.kind[row] === HostKind.Operator) {
@@ -99,18 +106,24 @@ export function linkByExternalId(device: DeviceEvents, host: HostEvents, deviceI
   }
   let compared = 0;
   let agreed = 0;
-  for (let i = 0; i < device.count && compared < 1000; i++) {
+  let unnamed = 0;
+  for (let i = 0; i < device.count; i++) {
     if (device.launch[i] < 0 || device.op[i] < 0 || !isCorrelation(deviceIds[i])) {
       continue;
     }
-    compared++;
     const slot = wanted.find(deviceIds[i]);
-    agreed += slot >= 0 && wanted.row[slot] === device.op[i] ? 1 : 0;
-  }
-  if (compared < 8 || agreed < compared * 0.95) {
-    return 0;
+    if (slot < 0 || wanted.row[slot] < 0) {
+      unnamed++;
+      continue;
+    }
+    compared++;
+    agreed += wanted.row[slot] === device.op[i] ? 1 : 0;
   }
   let linked = 0;
+  const outcome = (): ExternalIdOutcome => ({ linked, compared, disagreed: compared - agreed });
+  if (compared + unnamed < 8 || agreed < (compared + unnamed) * 0.95) {
+    return outcome();
+  }
   for (let i = 0; i < device.count; i++) {
     if (device.launch[i] >= 0 || device.op[i] >= 0) {
       continue;
@@ -121,7 +134,7 @@ export function linkByExternalId(device: DeviceEvents, host: HostEvents, deviceI
       linked++;
     }
   }
-  return linked;
+  return outcome();
 }
 
 function memoByName(strings: StringTableLike, pattern: RegExp): (name: number) => boolean {

@@ -181,6 +181,8 @@ export interface CommunicationTasks {
 
 /** What a kernel table lacks, so that views say so instead of showing blanks. */
 export interface Coverage {
+  /** Whether device events were recorded where we could read them: without, their number is unknown, not 0. */
+  readonly kernels: boolean;
   readonly stepIds: boolean;
   readonly streams: boolean;
   readonly shapes: boolean;

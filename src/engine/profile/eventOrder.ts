@@ -21,6 +21,20 @@ export function positionsOf(order: Uint32Array): Int32Array {
   return positions;
 }
 
+/** How many rows start before one that stands before them on their lane; unknown starts do not count. */
+export function countOutOfOrder(startNs: Float64Array, lane: Uint16Array, rows: number): number {
+  const latest = new Float64Array(65_536).fill(-Infinity);
+  let count = 0;
+  for (let row = 0; row < rows; row++) {
+    if (startNs[row] < latest[lane[row]]) {
+      count++;
+    } else if (startNs[row] > latest[lane[row]]) {
+      latest[lane[row]] = startNs[row];
+    }
+  }
+  return count;
+}
+
 function compare(startNs: Float64Array, durationNs: Float64Array | undefined, a: number, b: number): number {
   const left = startNs[a];
   const right = startNs[b];

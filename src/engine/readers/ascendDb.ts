@@ -101,6 +101,7 @@ function report({ problems }: ReaderContext, file: string, device: DatabaseDevic
 
 function coverageOf({ deviceEvents, hostEvents }: LinkedEvents, device: DatabaseDevice, steps: readonly StepInfo[]): Coverage {
   return {
+    kernels: true,
     stepIds: steps.some((step) => step.source === 'profiler'),
     streams: device.streams.list.some((stream) => stream.stream !== undefined),
     shapes: deviceEvents.shapes.some((id) => id !== 0),

@@ -45,7 +45,7 @@ export async function findAscendFolders(port: FilePort, path: string, search: As
     return findAscendFile(port, path, search);
   }
   const { folders, files } = await walk(port, path, search);
-  const found = await rankSources(port, path, folders.filter((folder) => folder.kind !== 'cluster' || folder.path === path || folders.some(({ kind }) => kind !== 'cluster')), search);
+  const found = await rankSources(port, path, folders, search);
   if (found.sources.length > 0) {
     return found;
   }

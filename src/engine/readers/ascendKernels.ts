@@ -4,7 +4,7 @@
  */
 import { deviceBuilder, type TableBuilder } from '../profile/builders';
 import { EventKind, type DeviceEvents, type StreamInfo } from '../profile/columns';
-import { startOrder } from '../profile/eventOrder';
+import { countOutOfOrder, startOrder } from '../profile/eventOrder';
 import type { StringTable } from '../profile/strings';
 import { columnName, kernelColumns, isKernelHeader, isWideHeader, KERNEL_SLOTS, type KernelSlot } from './ascendColumns';
 import { classifyKernel, groupFromName, typeFromName, type KernelClass } from './ascendNames';
@@ -316,6 +316,10 @@ class KernelTableReader {
     const lacking = worthTelling.filter((slot) => this.missing.has(slot));
     if (lacking.length > 0) {
       this.context.problems.add('ascend-columns-missing', this.file, { severity: 'info', count: lacking.length, args: { file: this.file, columns: lacking.map(columnName).join(', ') } });
+    }
+    const outOfOrder = countOutOfOrder(this.events.columns.startNs, this.events.columns.stream, this.events.count);
+    if (outOfOrder > 0) {
+      this.context.problems.add('out-of-order', this.file, { severity: 'info', count: outOfOrder });
     }
     if (this.derivedTypes > 0) {
       this.context.problems.add('ascend-types-from-names', this.file, { severity: 'info', count: this.derivedTypes, args: { file: this.file } });

@@ -5,6 +5,7 @@ import { readAscendDb } from './ascendDb';
 import type { AscendFolder } from './ascendFolder';
 import type { AscendFinding, AscendSearch } from './ascendFolders';
 import { readRankInfo, rankFromName, type RankInfo } from './ascendInfo';
+import { hasSums, readAscendSummary } from './ascendSummary';
 import { readAscendText, type AscendTextFolder } from './ascendText';
 import { readClusterAsRank } from './cluster';
 import type { FormatId, RankSource } from './reader';
@@ -17,7 +18,7 @@ export async function rankSources(port: FilePort, root: string, folders: readonl
   let alternative: 'text' | 'db' | undefined;
   for (const folder of folders) {
     const context: SourceContext = { port, root, folder, problems: search.problems, info: await readRankInfo(port, folder.path, folder.entries), prefer: search.prefer ?? 'text' };
-    const found = sourceOf(context);
+    const found = await sourceOf(context);
     sources.push(found.source);
     alternative ??= found.alternative;
     for (const name of context.info.damaged) {
@@ -69,7 +70,7 @@ interface FoundSource {
   readonly alternative?: 'text' | 'db';
 }
 
-function sourceOf(context: SourceContext): FoundSource {
+async function sourceOf(context: SourceContext): Promise<FoundSource> {
   const { folder, info } = context;
   switch (folder.kind) {
     case 'cluster':
@@ -80,8 +81,10 @@ function sourceOf(context: SourceContext): FoundSource {
     case 'rank': {
       const hasText = folder.kernels.length > 0 || folder.trace !== undefined;
       if (!hasText && folder.database === undefined) {
-        reportIncomplete(context);
-        return { source: base(context, 'ascend-text') };
+        const files = filesIn(context);
+        const sums = await hasSums(context.port, files);
+        reportIncomplete(context, sums);
+        return { source: sums ? summarySource(context, files) : base(context, 'ascend-text') };
       }
       if (info.stoppedEarly) {
         context.problems.add('ascend-stopped-early', folder.path, { args: { folder: context.port.basename(folder.path) } });
@@ -99,6 +102,13 @@ function textSource(context: SourceContext): RankSource {
   const files = [...new Set([...folder.kernels, ...(folder.trace === undefined ? [] : [folder.trace]), ...input.sideFiles, ...info.files])];
   const format = folder.tool === 'msprof' ? 'ascend-op-summary' : 'ascend-text';
   return { ...base(context, format), files, read: (reading) => readAscendText(reading, input) };
+}
+
+/** A rank of which only the profiler's own sums are left. */
+function summarySource(context: SourceContext, sideFiles: readonly string[]): RankSource {
+  const { folder, info } = context;
+  const input: AscendTextFolder = { folder: folder.path, output: folder.output, kernels: [], trace: undefined, sideFiles, info };
+  return { ...base(context, 'ascend-text'), files: [...sideFiles, ...info.files], withoutKernels: true, read: (reading) => readAscendSummary(reading, input) };
 }
 
 function databaseSource(context: SourceContext, path: string): RankSource {
@@ -142,9 +152,9 @@ function reportRaw({ port, folder, problems }: SourceContext): void {
   problems.add(folder.tool === 'msprof' ? 'ascend-not-exported' : 'ascend-not-analysed', folder.path, { severity: 'error', args: { folder: port.basename(folder.path), command: commands[folder.tool] } });
 }
 
-function reportIncomplete({ port, folder, problems, info }: SourceContext): void {
+function reportIncomplete({ port, folder, problems, info }: SourceContext, sums: boolean): void {
   const present = folder.outputEntries.filter((entry) => entry.kind === 'file').map((entry) => entry.name);
-  problems.add('ascend-rank-incomplete', folder.path, {
+  problems.add(sums ? 'ascend-rank-without-kernels' : 'ascend-rank-incomplete', folder.path, {
     args: { folder: port.basename(folder.path), rank: info.rank ?? '?', missing: NEEDED.join(', '), present: present.length === 0 ? '-' : present.join(', ') },
   });
 }

@@ -164,6 +164,7 @@ function deviceDetails({ kernels, trace }: AscendTextFolder, header: readonly st
 
 function coverageOf(events: DeviceEvents, host: HostEvents, hasStreams: boolean, steps: readonly StepInfo[]): Coverage {
   return {
+    kernels: true,
     stepIds: steps.some((step) => step.source === 'profiler'),
     streams: hasStreams,
     shapes: events.shapes.some((id) => id !== 0),
@@ -182,7 +183,8 @@ interface SideData {
   readonly links: readonly CommunicationLink[];
 }
 
-async function readSideFiles(context: ReaderContext, files: readonly string[], baseNs: bigint | undefined): Promise<SideData> {
+/** Every other file of the output folder; times of memory are relative to `baseNs`, or to their first where it is unknown. */
+export async function readSideFiles(context: ReaderContext, files: readonly string[], baseNs: bigint | undefined): Promise<SideData> {
   const tables: SideTable[] = [];
   const memory: MemorySeries[] = [];
   const communication: CommunicationSummary[] = [];

@@ -43,7 +43,7 @@ export async function readClusterAsRank(context: ReaderContext, folder: string):
   const none = { kind: 'none' } as const;
   return {
     backend: 'ascend', rank: undefined, device: undefined, host: undefined, baseNs: 0n, strings: new StringTable(), deviceEvents: noDeviceEvents(), hostEvents: noHostEvents(),
-    streams: [], threads: [], steps: [], coverage: { stepIds: false, streams: false, shapes: false, types: false, hostOperators: false, launches: false, pythonFrames: false, callStacks: false },
+    streams: [], threads: [], steps: [], coverage: { kernels: false, stepIds: false, streams: false, shapes: false, types: false, hostOperators: false, launches: false, pythonFrames: false, callStacks: false },
     detailSource: none, deviceDetailSource: none, tables: table === undefined ? [] : [table], memory: [], communication, links,
     facts: { ranks: String(ranks.size), groups: JSON.stringify(groups) },
   };

@@ -7,10 +7,11 @@
  * whose name contains nccl or rccl.
  */
 import { DeviceFlag, HostKind, type DetailSource, type DeviceEvents, type HostEvents, type RankData } from '../profile/columns';
+import { countOutOfOrder } from '../profile/eventOrder';
 import { UnreadableInput } from '../profile/problems';
 import { linkForward } from '../links/forward';
 import { operatorsOf } from '../links/frames';
-import { linkByExternalId, linkLaunches, linkOperators, type LaunchOutcome } from '../links/launches';
+import { linkByExternalId, linkLaunches, linkOperators, type ExternalIdOutcome, type LaunchOutcome } from '../links/launches';
 import { assignSteps, findSteps } from '../links/steps';
 import { containerOf, openBytes, type ContainerKind } from './archive';
 import { KinetoCollector } from './kinetoCollector';
@@ -94,7 +95,7 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
   assignSteps(sorted.device, link.host, steps.steps, hasLaunches);
   const evidence = countEvidence(link.host, strings.toArray());
   reportProblems(context.problems, where, {
-    pass, device: sorted.device, streams, launches: link.launches, noUsableTime: sorted.noUsableTime, droppedSteps: steps.dropped, hasRuntime: evidence.runtime,
+    pass, device: sorted.device, streams, launches: link.launches, externalIds: link.externalIds, outOfOrder: sorted.outOfOrder, noUsableTime: sorted.noUsableTime, droppedSteps: steps.dropped, hasRuntime: evidence.runtime,
   });
   const devices = collector.streams.devices();
   const detailSource = detailSourceOf(context, path, member, pass.spilled);
@@ -106,7 +107,7 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
     baseNs: (collector.clock.countsFromEpoch ? 0n : metadata.baseTimeNs()) + collector.clock.baseNs(),
     strings, deviceEvents: sorted.device, hostEvents: link.host, streams, threads, steps: steps.steps,
     coverage: {
-      stepIds: steps.steps.some(step => step.source === 'profiler'), streams: streams.some(({ stream }) => stream !== undefined), shapes: sorted.device.shapes.some(shapes => shapes !== 0), types: false,
+      kernels: true, stepIds: steps.steps.some(step => step.source === 'profiler'), streams: streams.some(({ stream }) => stream !== undefined), shapes: sorted.device.shapes.some(shapes => shapes !== 0), types: false,
       hostOperators: evidence.operators, launches: hasLaunches && sorted.device.count > 0, pythonFrames: evidence.python, callStacks: sorted.hasStacks,
     },
     detailSource, deviceDetailSource: detailSource,
@@ -149,6 +150,7 @@ interface SortedColumns {
   readonly deviceCorrelation: Int32Array;
   readonly deviceExternalId: Int32Array;
   readonly noUsableTime: { readonly kernels: number; readonly others: number };
+  readonly outOfOrder: number;
   readonly hasStacks: boolean;
 }
 
@@ -160,6 +162,7 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
   const range = believableRange(deviceStart, hostStart);
   const zero = clock.zeroStamp();
   const noUsableTime = { kernels: dropUnbelievable(deviceStart, deviceDuration, range, zero), others: dropUnbelievable(hostStart, hostDuration, range, zero) };
+  const outOfOrder = countOutOfOrder(deviceStart, device.columns.stream, device.count);
   const deviceOrder = rowOrder(orderByStart(deviceStart));
   const hostOrder = rowOrder(orderByStart(hostStart, hostDuration));
   const inOrder = (column: Float64Array, order: RowOrder | undefined): Float64Array => order?.apply(column) ?? column;
@@ -168,7 +171,7 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
   const hasShapes = host.optional.shapes !== undefined;
   const hasTypes = host.optional.dtypes !== undefined;
   return {
-    noUsableTime, hasStacks,
+    noUsableTime, outOfOrder, hasStacks,
     device: {
       count: devices, startNs: inOrder(deviceStart, deviceOrder), durationNs: inOrder(deviceDuration, deviceOrder),
       name: device.take('name', deviceOrder), stream: device.take('stream', deviceOrder), kind: device.take('kind', deviceOrder),
@@ -199,6 +202,7 @@ const EMPTY = new Int32Array(0);
 interface Linked {
   readonly host: HostEvents;
   readonly launches: LaunchOutcome;
+  readonly externalIds: ExternalIdOutcome;
 }
 
 function linkAll(sorted: SortedColumns, collector: KinetoCollector, threads: number): Linked {
@@ -206,7 +210,7 @@ function linkAll(sorted: SortedColumns, collector: KinetoCollector, threads: num
   const launches = linkLaunches(device, host, sorted.deviceCorrelation, hostLink, collector.strings);
   const nesting = operatorsOf({ hostEvents: host, threads: { length: threads } });
   linkOperators(device, host, nesting);
-  linkByExternalId(device, host, sorted.deviceExternalId, hostLink);
+  const externalIds = linkByExternalId(device, host, sorted.deviceExternalId, hostLink);
   for (let i = 0; i < device.count; i++) {
     const op = device.op[i];
     if (op >= 0) {
@@ -224,7 +228,7 @@ function linkAll(sorted: SortedColumns, collector: KinetoCollector, threads: num
       }
     }
   }
-  return { host: linked, launches };
+  return { host: linked, launches, externalIds };
 }
 
 /** Ten million rows without a forward operator share the array of another column that nobody set. */

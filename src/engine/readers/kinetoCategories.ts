@@ -4,7 +4,7 @@
  */
 import { HostKind } from '../profile/columns';
 
-export const Category = { Kernel: 0, Copy: 1, Set: 2, Operator: 3, Runtime: 4, Python: 5, Annotation: 6, Other: 7, ForwardFlow: 8 } as const;
+export const Category = { Kernel: 0, Copy: 1, Set: 2, Operator: 3, Runtime: 4, Python: 5, Annotation: 6, Other: 7, ForwardFlow: 8, LaunchFlow: 9 } as const;
 export type Category = (typeof Category)[keyof typeof Category];
 
 export function categoryOf(text: string): Category {
@@ -24,6 +24,8 @@ export function categoryOf(text: string): Category {
       return Category.Annotation;
     case 'fwdbwd':
       return Category.ForwardFlow;
+    case 'ac2g': case 'async': case 'async_gpu': case 'async_cpu_to_gpu':
+      return Category.LaunchFlow;
     case 'runtime': case 'driver':
       return Category.Runtime;
     default:
@@ -34,7 +36,7 @@ export function categoryOf(text: string): Category {
 
 /** Host kind of each category; device categories do not occur. */
 export const HOST_KIND: readonly HostKind[] = [
-  HostKind.Other, HostKind.Other, HostKind.Other, HostKind.Operator, HostKind.Runtime, HostKind.Python, HostKind.Annotation, HostKind.Other, HostKind.Other,
+  HostKind.Other, HostKind.Other, HostKind.Other, HostKind.Operator, HostKind.Runtime, HostKind.Python, HostKind.Annotation, HostKind.Other, HostKind.Other, HostKind.Other,
 ];
 
 /** Ranges that the 2020-2021 writers filed under `Operator`. */

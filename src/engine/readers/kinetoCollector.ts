@@ -3,6 +3,7 @@ import { EventKind, HostKind } from '../profile/columns';
 import { StringTable } from '../profile/strings';
 import { FlowList } from '../links/forward';
 import { COMMUNICATION_NAME, Category, HOST_KIND, RANGE_NAME, categoryOf } from './kinetoCategories';
+import { LaunchFlows } from './kinetoLaunchFlows';
 import { KinetoMemory } from './kinetoMemory';
 import { KinetoMetadata } from './kinetoMetadata';
 import { SameBytes, StreamRegistry, ThreadRegistry } from './kinetoRows';
@@ -51,6 +52,9 @@ export class KinetoCollector implements TraceVisitor {
   readonly threads = new ThreadRegistry();
   readonly streams = new StreamRegistry();
   readonly flows = new FlowList();
+  private readonly launchFlows = new LaunchFlows();
+  /** Device events that no correlation but a launch flow leads to their call. */
+  launchedByFlow = 0;
   readonly memory = new KinetoMemory();
   readonly metadata = new KinetoMetadata();
   readonly missingDuration: OddCount = { kernels: 0, others: 0 };
@@ -170,12 +174,22 @@ export class KinetoCollector implements TraceVisitor {
     }
   }
 
-  /** To be called when the file has been read: ranges nobody ended have no known duration. */
+  /** To be called when the file has been read: ranges nobody ended have no known duration, and launch flows stand in for missing ids. */
   end(): void {
     for (const open of this.openRanges.values()) {
       this.missingDuration.others += open.length;
     }
     this.openRanges.clear();
+    const { host } = this;
+    this.launchedByFlow = this.launchFlows.apply({
+      device: this.device.columns, host: { count: host.count, ...host.columns },
+      correlationOf: row => (host.optional.link?.[row] ?? 0) - 1,
+      newCorrelation: row => {
+        const key = this.correlations.fresh();
+        (host.optional.link ?? host.sparseColumn('link'))[row] = key + 1;
+        return key;
+      },
+    });
   }
 
   private addDevice(event: TraceEvent, category: Category, name: number, start: number, duration: number): void {
@@ -195,6 +209,7 @@ export class KinetoCollector implements TraceVisitor {
       ownDevice ? found.start[1] : event.processStart, ownDevice ? found.end[1] : event.processEnd,
       ownStream ? found.start[2] : event.threadStart, ownStream ? found.end[2] : event.threadEnd);
     columns.correlation[row] = this.correlations.keyOf(bytes, found.start[0], found.end[0]);
+    this.launchFlows.deviceEvent(event, row, columns.correlation[row]);
     if (event.argsStart >= 0) {
       columns.detailAt[row] = event.bytesAt + event.argsStart;
       columns.detailLength[row] = Math.min(event.argsEnd - event.argsStart, 0xffff);
@@ -342,14 +357,25 @@ export class KinetoCollector implements TraceVisitor {
     }
   }
 
-  /** Only fwdbwd flows say more than the columns do; launch flows repeat the correlation (and can be one-sided). */
+  /** Launch flows repeat the correlation (and can be one-sided): they are of use only where it is missing. */
   private flow(event: TraceEvent): void {
-    if (this.category(event) !== Category.ForwardFlow || event.phase === 0x74) {
+    const category = this.category(event);
+    const forward = category === Category.ForwardFlow;
+    if ((!forward && (category !== Category.LaunchFlow || !this.launchFlows.wanted)) || event.phase === 0x74) {
       return;
     }
     const time = this.clock.relative(event.bytes, event.timeStart, event.timeEnd);
-    if (Number.isFinite(time)) {
-      this.flows.add(this.flowIds.keyOf(event.bytes, event.idStart, event.idEnd), time, this.threads.indexOf(event), event.phase === 0x73);
+    const id = this.flowIds.keyOf(event.bytes, event.idStart, event.idEnd);
+    const isStart = event.phase === 0x73;
+    if (!Number.isFinite(time)) {
+      return;
+    }
+    if (forward) {
+      this.flows.add(id, time, this.threads.indexOf(event), isStart);
+    } else if (isStart) {
+      this.launchFlows.start(id, time, this.threads.indexOf(event));
+    } else {
+      this.launchFlows.end(event, id, time);
     }
   }
 
@@ -401,7 +427,14 @@ function smallInteger(bytes: Uint8Array, start: number, end: number): number {
 /** Ids as 32-bit keys: -1 none; ids that do not fit get numbers of their own below -1. Equal text, equal key. */
 class NarrowIds {
   private readonly wide = new IdKeys();
-  private readonly others = new Map<number, number>();
+  private readonly others = new Map<number | symbol, number>();
+
+  /** A key that no id has. */
+  fresh(): number {
+    const key = -2 - this.others.size;
+    this.others.set(Symbol('made up'), key);
+    return key;
+  }
 
   keyOf(bytes: Uint8Array, start: number, end: number): number {
     if (start < 0) {

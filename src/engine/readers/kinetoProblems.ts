@@ -1,7 +1,7 @@
 /** What was odd about a trace, and what that does to its figures, as problem kinds. */
 import type { DeviceEvents, StreamInfo } from '../profile/columns';
 import type { ProblemList } from '../profile/problems';
-import type { LaunchOutcome } from '../links/launches';
+import type { ExternalIdOutcome, LaunchOutcome } from '../links/launches';
 import type { KinetoPass } from './kineto';
 import type { OddCount } from './kinetoCollector';
 
@@ -12,6 +12,9 @@ export interface KinetoFindings {
   readonly launches: LaunchOutcome;
   readonly noUsableTime: OddCount;
   readonly droppedSteps: number;
+  readonly externalIds: ExternalIdOutcome;
+  /** Device events that stand in the file before an earlier one of their stream. */
+  readonly outOfOrder: number;
   readonly hasRuntime: boolean;
 }
 
@@ -60,7 +63,7 @@ function reportScan(problems: ProblemList, where: string, { outcome, collector, 
 }
 
 /** Events whose time is not what a figure can use. */
-function reportEvents(problems: ProblemList, where: string, { pass, device, noUsableTime, droppedSteps }: KinetoFindings): void {
+function reportEvents(problems: ProblemList, where: string, { pass, device, noUsableTime, droppedSteps, outOfOrder }: KinetoFindings): void {
   const odd = (kind: string, { kernels, others }: OddCount): void => {
     if (kernels + others > 0) {
       problems.add(kind, where, { count: kernels + others, args: { kernels, others } });
@@ -69,6 +72,9 @@ function reportEvents(problems: ProblemList, where: string, { pass, device, noUs
   odd('no-usable-time', noUsableTime);
   odd('negative-duration', pass.collector.negativeDuration);
   odd('missing-duration', pass.collector.missingDuration);
+  if (outOfOrder > 0) {
+    problems.add('out-of-order', where, { severity: 'info', count: outOfOrder });
+  }
   if (droppedSteps > 0) {
     problems.add('too-many-steps', where, { count: droppedSteps });
   }
@@ -77,7 +83,14 @@ function reportEvents(problems: ProblemList, where: string, { pass, device, noUs
   }
 }
 
-function reportLinks(problems: ProblemList, where: string, { device, launches, hasRuntime }: KinetoFindings): void {
+function reportLinks(problems: ProblemList, where: string, { pass, device, launches, hasRuntime, externalIds }: KinetoFindings): void {
+  const { launchedByFlow } = pass.collector;
+  if (launchedByFlow > 0) {
+    problems.add('launch-by-flow', where, { severity: 'info', count: launchedByFlow, args: { total: device.count } });
+  }
+  if (externalIds.disagreed > 0) {
+    problems.add('external-ids-disagree', where, { severity: 'info', count: externalIds.disagreed, args: { total: externalIds.compared } });
+  }
   if (device.count > 0 && launches.withoutLaunch > 0) {
     problems.add(hasRuntime ? 'no-launch' : 'no-launches-recorded', where, { severity: 'info', count: launches.withoutLaunch, args: { total: device.count } });
   }

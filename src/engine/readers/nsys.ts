@@ -55,7 +55,7 @@ export async function readNsys(context: ReaderContext, input: NsysInput): Promis
     const { start, ...facts } = readFacts(tables);
     const coverage: Coverage = {
       stepIds: steps.some((step) => step.source === 'profiler'), streams: true, shapes: false, types: false, hostOperators: hostEvents.kind.includes(HostKind.Operator),
-      launches: deviceEvents.launch.some((row) => row >= 0), pythonFrames: false, callStacks: hostEvents.stack.some((id) => id !== 0),
+      kernels: true, launches: deviceEvents.launch.some((row) => row >= 0), pythonFrames: false, callStacks: hostEvents.stack.some((id) => id !== 0),
     };
     return {
       backend: 'cuda', rank: host.rank ?? input.rank, device: device.devices.size === 1 ? String([...device.devices][0]) : undefined, host: facts['host'],

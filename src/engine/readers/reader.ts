@@ -50,6 +50,8 @@ export interface RankSource {
   readonly bytes: number;
   /** Files whose size, mtime, head and tail key the cache. */
   readonly files: readonly string[];
+  /** Set where only sums of the profiler are left, and no kernels. */
+  readonly withoutKernels?: true;
   /** Undefined for a rank that cannot be read (not analysed, incomplete); its problem says why. */
   readonly read?: (context: ReaderContext) => Promise<RankData>;
 }

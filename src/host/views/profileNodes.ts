@@ -148,7 +148,8 @@ function rankItem(profile: Profile, rank: RankSummary): vscode.TreeItem {
     const reason = unreadableReason(profile, rank);
     return row(rankName(rank), vscode.TreeItemCollapsibleState.None, { icon: SEVERITY_ICON.error, description: reason, tooltip: reason, context: 'unreadable' });
   }
-  const description = loaded === undefined ? formatBytes(rank.bytes) : vscode.l10n.t('{0} kernels', loaded.kernels.toLocaleString(vscode.env.language));
+  const description = rank.withoutKernels === true || (loaded !== undefined && loaded.kernels === undefined) ? vscode.l10n.t('kernels unknown')
+    : loaded?.kernels === undefined ? formatBytes(rank.bytes) : vscode.l10n.t('{0} kernels', loaded.kernels.toLocaleString(vscode.env.language));
   const facts = loaded === undefined ? [] : [
     ...(loaded.device === undefined ? [] : [vscode.l10n.t('Device {0}', loaded.device)]),
     ...(loaded.host === undefined ? [] : [vscode.l10n.t('Host {0}', loaded.host)]),

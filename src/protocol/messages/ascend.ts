@@ -12,6 +12,8 @@ export const ascendMessages: Readonly<Record<string, string>> = {
   'effect.ascend-not-exported': 'There is nothing to show until it is exported.',
   'problem.ascend-rank-incomplete': 'Rank {rank} ({folder}) is incomplete: it has none of {missing}; it holds {present}. Copy the missing files or analyse it again.',
   'effect.ascend-rank-incomplete': 'The rank is listed but not read; sums and comparisons over ranks leave it out, they do not count it as 0.',
+  'problem.ascend-rank-without-kernels': 'Rank {rank} ({folder}) has no kernels to read: it has none of {missing}; it holds {present}. Copy the missing files or analyse it again.',
+  'effect.ascend-rank-without-kernels': 'Its kernels are unknown, not 0: it is shown with what the profiler summed up, and sums and comparisons over ranks leave it out.',
   'problem.ascend-stopped-early': '{folder}: the recording did not stop cleanly (profiler_info has no end).',
   'effect.ascend-stopped-early': 'The last step may lack kernels.',
   'problem.ascend-two-exports': '{where} holds a text export and a database of the same recording; the {used} export is used. The commands “Use Text Export” and “Use Database Export” switch.',

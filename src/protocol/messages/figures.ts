@@ -74,6 +74,10 @@ export const figureMessages: Readonly<Record<string, string>> = {
   'figureName.leadInUs': 'Lead-in',
   'figure.leadInUs': 'From the step\'s start on the host to the start of its first kernel; it is not part of the span.',
   'figureName.stepKernels': 'Kernels of the step',
+  'figure.profilerElapsed': 'Time from the start to the end of the operation, as communication.json gives it.',
+  'figure.profilerWait': 'Time in which the operation waited for other ranks, as communication.json gives it.',
+  'figure.profilerTransit': 'Time in which data moved, as communication.json gives it.',
+  'figure.profilerIdle': 'Time in which the operation neither waited nor moved data, as communication.json gives it.',
   'figure.stepKernels': 'Kernels assigned to the step: launched inside its range where launches are known, else by the profiler\'s step number, else started inside it.',
 
   'assumption.no-steps': 'No step was recorded, so the figures cover the whole recording.',
@@ -85,6 +89,7 @@ export const figureMessages: Readonly<Record<string, string>> = {
   'assumption.devices': 'The figures take {count} devices of this process together ({devices}): kernels on different devices overlap in busy times.',
   'assumption.no-streams': 'The file names no streams, so all kernels share one lane and the main stream\'s idle time is unknown.',
   'assumption.no-types': 'The file names no operator types, so families come from kernel names alone.',
+  'assumption.no-kernel-table': 'No kernel table and no trace of this rank can be read: kernels and lanes are unknown, and only what the profiler summed up itself is shown.',
   'assumption.no-copies': 'The file lists no copies, so time in which only a copy runs counts as free.',
   'assumption.untimed': '{count} {count#kernel has no usable time; it is#kernels have no usable time; they are} counted, but in no time figure.',
   'assumption.mixed': '{count} {count#kernel computes and communicates in one; it is#kernels compute and communicate in one; they are} counted as compute.',

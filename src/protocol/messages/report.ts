@@ -29,6 +29,7 @@ export const reportMessages: Readonly<Record<string, string>> = {
   'report.steps': 'Steps',
   'report.step': 'Step',
   'report.profilerStepTrace': 'The profiler\'s own step_trace_time (µs)',
+  'report.profilerCommunication': 'The profiler\'s own communication times, longest first',
   'report.profilerStepTraceNote': 'Its Free counts copies as free and its times are rounded; docs/figures.md explains every difference.',
   'report.assumptions': 'Taken for granted',
   'report.problems': 'Problems found in the files',

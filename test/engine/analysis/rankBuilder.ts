@@ -42,7 +42,7 @@ export function rankOf({ events, steps = [], backend = 'cuda', baseNs = 0n, stre
     backend, rank: 0, device: '0', host: undefined, baseNs, strings, deviceEvents: table.finish(), hostEvents: noHostEvents(),
     streams: Array.from({ length: streams }, (_, i) => ({ device: 0, stream: knownStreams ? String(i) : undefined, label: `stream ${i}` })),
     threads: [], steps,
-    coverage: { stepIds: steps.length > 0, streams: knownStreams, shapes: false, types: false, hostOperators: false, launches: false, pythonFrames: false, callStacks: false },
+    coverage: { kernels: true, stepIds: steps.length > 0, streams: knownStreams, shapes: false, types: false, hostOperators: false, launches: false, pythonFrames: false, callStacks: false },
     detailSource: { kind: 'none' }, deviceDetailSource: { kind: 'none' }, tables: [], memory: [], communication: [], links: [], facts: {},
   };
 }

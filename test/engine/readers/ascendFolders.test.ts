@@ -179,8 +179,9 @@ describe('shared Ascend folders', function () {
 
   it('list every rank once, with what each lacks', async () => {
     const qwen = await find(sharedPath('ascend', 'msinsight-qwen3-4rank'));
-    assert.deepEqual(qwen.sources.map(({ rank: number, read }) => [number, read !== undefined]), [[0, true], [1, false], [2, true], [3, false]]);
-    assert.deepEqual(problemKinds(qwen.problems), ['ascend-rank-incomplete', 'ascend-rank-incomplete']);
+    assert.deepEqual(qwen.sources.map(({ rank: number, read }) => [number, read !== undefined]), [[0, true], [1, true], [2, true], [3, true]]);
+    assert.deepEqual(qwen.sources.map(({ withoutKernels }) => withoutKernels === true), [false, true, false, true]);
+    assert.deepEqual(problemKinds(qwen.problems), ['ascend-rank-without-kernels', 'ascend-rank-without-kernels']);
     const { data } = await readSource(qwen.sources[2]);
     assert.deepEqual([data.rank, data.device, data.facts['torch_npu'], data.facts['cann'], data.facts['level']], [2, '4', '2.7.1', '8.3.RC1', 'Level2']);
   });

@@ -82,7 +82,7 @@ export function wrap(strings: StringTable, deviceEvents: DeviceEvents, hostEvent
     streams: Array.from({ length: streams }, (_, i) => ({ device: 0, stream: String(i + 7), label: `Stream ${i + 7}` })),
     threads: Array.from({ length: threads }, (_, i) => ({ process: 'python', thread: String(100 + i), label: i === 0 ? 'Main thread' : `Thread ${100 + i}` })),
     steps,
-    coverage: { stepIds: true, streams: true, shapes: true, types: true, hostOperators: true, launches: true, pythonFrames: true, callStacks: false },
+    coverage: { kernels: true, stepIds: true, streams: true, shapes: true, types: true, hostOperators: true, launches: true, pythonFrames: true, callStacks: false },
     detailSource: { kind: 'none' }, deviceDetailSource: { kind: 'none' }, tables: [], memory: [], communication: [], links: [], facts: {},
   };
 }

@@ -9,7 +9,7 @@ import type { Words } from '../shared/words';
 const MOST_ROWS = 12;
 const SIDES = ['base', 'candidate'] as const;
 /** Narrower than this a part carries no text; its row in the table below does. */
-const TEXT_SHARE = 0.11;
+const TEXT_SHARE = 0.14;
 
 /** Kernel time before and after, two bars a row in one scale, largest differences first, as in the article's figures 5 to 13. */
 export function changeBars(report: CompareReport, id: DigestTableId, scope: 'rank' | 'all', words: Words): HTMLElement {

@@ -2,8 +2,10 @@ import type { CompareWindow, WindowPair } from '../../src/protocol/compare';
 import type { Side } from '../../src/protocol/compareView';
 import { rowName } from '../../src/protocol/compareWords';
 import { windowTable } from '../../src/protocol/compareTables';
+import { FAMILIES } from '../../src/protocol/families';
 import { button } from '../shared/controls';
 import { fillElement, h } from '../shared/dom';
+import { familyColour } from '../shared/theme';
 import { DataTable } from '../tables/dataTable';
 import { copyWith, section } from '../tables/tableSection';
 import type { CompareContentOptions } from './compareContent';
@@ -83,7 +85,7 @@ function draw(holder: HTMLElement, pair: WindowPair, windows: Windows, options: 
   });
   const table = windowTable(panels.map(({ side, data }) => ({ side: words.t(`compare.${side}`), kernels: data.kernels })));
   const grid = new DataTable({ table, words, label: words.t('compare.window.kernels'), maxHeight: 260, copy: copyWith(options) });
-  fillElement(holder, panels.map(({ element }) => element), details, h('div', { class: 'window-tools' }, open('base', 'compare.window.openBase'), open('candidate', 'compare.window.openCandidate')),
+  fillElement(holder, panels.map(({ element }) => element), legend(windows, options), details, h('div', { class: 'window-tools' }, open('base', 'compare.window.openBase'), open('candidate', 'compare.window.openCandidate')),
     h('details', { class: 'twin' }, h('summary', {}, words.t('view.asTable')), grid.element));
   const paint = (): void => {
     const width = Math.max(480, holder.clientWidth);
@@ -103,6 +105,12 @@ function draw(holder: HTMLElement, pair: WindowPair, windows: Windows, options: 
   });
   observer.observe(holder);
   return () => observer.disconnect();
+}
+
+/** The families that are drawn, in the order of every table. */
+function legend({ base, candidate }: Windows, { words }: CompareContentOptions): HTMLElement {
+  const drawn = new Set([...base.kernels, ...candidate.kernels].map(({ family }) => family));
+  return h('ul', { class: 'window-legend' }, FAMILIES.filter((family) => drawn.has(family)).map((family) => h('li', {}, h('span', { class: 'swatch', style: `background: ${familyColour(family)}`, 'aria-hidden': 'true' }), words.maybe(`family.${family}`, family))));
 }
 
 /** Arrow keys go from kernel to kernel; what is marked is said below. Home and End go to the first and last. */

@@ -145,10 +145,10 @@ async function evidenceOf(profile: string, sources: string, command: ParsedComma
   if (rank === undefined) {
     throw new CommandFailure('cli.failure.nothing-readable', { file: profile });
   }
-  const loaded = await opened.load(rank);
-  const { explanation, index } = await opened.session.explain(rank.id, { sources: [sources], ...(command.value('fusions') === undefined ? {} : { fusionFolders: [path.resolve(command.value('fusions') ?? '')] }) }, { signal: context.io.signal });
+  await opened.load(rank);
+  const { work, explanation, index } = await opened.session.explain(rank.id, { sources: [sources], ...(command.value('fusions') === undefined ? {} : { fusionFolders: [path.resolve(command.value('fusions') ?? '')] }) }, { signal: context.io.signal });
   opened.progress.clear();
-  const places = fingerprintData(loaded.data, explanation, index).fingerprints.flatMap(({ fusion, source }) => source.flatMap((one) => [one.file, ...one.equals].map((file) => ({ ...one, file, fusion }))));
+  const places = fingerprintData(work, explanation, index).fingerprints.flatMap(({ fusion, source }) => source.flatMap((one) => [one.file, ...one.equals].map((file) => ({ ...one, file, fusion }))));
   return {
     backend: opened.summary.backend ?? 'torch',
     covers: (plan) => places.some((place) => place.fusion === plan.fusion.id && path.resolve(place.file) === path.resolve(plan.file) && place.startLine <= plan.endLine && plan.startLine <= place.endLine),

@@ -138,10 +138,10 @@ async function profileOf(profile: string, context: CommandContext, noCache: bool
   return {
     backend: opened.summary.backend ?? 'torch',
     shapes: async (subject) => {
-      const loaded = await opened.load(rank);
-      const { explanation } = await opened.session.explain(rank.id, { sources: [path.dirname(subject.file)] }, { signal: context.io.signal });
+      await opened.load(rank);
+      const { work, explanation } = await opened.session.explain(rank.id, { sources: [path.dirname(subject.file)] }, { signal: context.io.signal });
       opened.progress.clear();
-      return shapesAt(loaded.data, explanation, subject);
+      return shapesAt(work, explanation, subject);
     },
   };
 }

@@ -4,7 +4,7 @@
  */
 import { canonicalOperator, type TokenNames } from '../chains/kernelSequence';
 import type { FusionMatch } from '../fusions/matchGraph';
-import { onCuda } from '../operators/kernelToken';
+import { onCuda, TENSOR_FORM } from '../operators/kernelToken';
 import type { OperatorGraph, Step } from '../python/operatorGraph';
 
 export interface Automaton {
@@ -58,9 +58,6 @@ const ABSENT_KERNEL = 6;
 
 /** Token, share, and price of staying empty of a hole by its mode. */
 const HOLES: Readonly<Record<string, readonly [number, number, number]>> = { '': [HOLE, HOLE_SHARE, 0], fused: [FUSED_HOLE, 0, ABSENT_KERNEL], experts: [HOLE, EXPERTS_SHARE, ABSENT_KERNEL], mask: [MASK_HOLE, MASK_SHARE, 0] };
-
-/** What an operator looks like when only the kernel's type is known. */
-export const TENSOR_FORM: Readonly<Record<string, string>> = { adds: 'add', subs: 'sub', rsubs: 'sub', muls: 'mul', divs: 'div' };
 
 export interface AutomatonOptions {
   readonly cuda: boolean;

@@ -9,12 +9,12 @@ import { canonicalOperator } from '../chains/kernelSequence';
 import { FUSIONS } from '../fusions';
 import type { Fusion } from '../fusions/fusion';
 import { loweredForm, matchFusions, type LoweredForm } from '../fusions/matchGraph';
-import { onCuda } from '../operators/kernelToken';
+import { onCuda, TENSOR_FORM } from '../operators/kernelToken';
 import type { ClassDefinition, FunctionDefinition } from '../python/ast';
 import { lowerFunction } from '../python/lowering';
 import type { OperatorGraph } from '../python/operatorGraph';
 import type { ModuleScope, Program } from '../python/program';
-import { automatonOf, operatorWeight, TENSOR_FORM, type Automaton, type AutomatonOptions } from './automaton';
+import { automatonOf, operatorWeight, type Automaton, type AutomatonOptions } from './automaton';
 import { GramIndex, trigrams } from './sourceGrams';
 
 /** How a backend's kernel names blur operators together. */

@@ -69,7 +69,7 @@ export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, pars
     return { reason: { code: 'attribution.no-forward' } };
   }
   // `aclnnAdds` is an Add kernel: without its API segment nothing tells it from a sum of tensors.
-  const look: BackendLook = { cuda: rank.backend !== 'ascend', typesOnly: rank.backend === 'ascend' && ['adds', 'muls', 'subs', 'divs'].every((name) => names.has(name) < 0) };
+  const look: BackendLook = { cuda: rank.backend !== 'ascend' && rank.backend !== 'cpu', typesOnly: rank.backend === 'cpu' || (rank.backend === 'ascend' && ['adds', 'muls', 'subs', 'divs'].every((name) => names.has(name) < 0)) };
   const window = main.tokens.subarray(first.start, Math.min(first.end, first.start + FIRST_REGION));
   const region = [...window].map((token) => names.names[token]);
   const forms = catalogueForms(parser);

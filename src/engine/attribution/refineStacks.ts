@@ -10,6 +10,7 @@ import type { OperatorGraph, OperatorNode } from '../python/operatorGraph';
 import type { SourceIndex } from '../python/sourceIndex';
 import { align } from './align';
 import { automatonOf, type Automaton } from './automaton';
+import type { BackendLook } from './candidates';
 import type { PathMapping } from './pathMapping';
 import { tokenWeights } from './rankCandidates';
 
@@ -37,7 +38,7 @@ export function refineCalls(rank: RankData, index: SourceIndex, paths: PathMappi
     }
     const key = `${frame.file}:${frame.line}:${frame.function}`;
     if (!functions.has(key)) {
-      functions.set(key, lowered(index, paths, frame, names, rank.backend !== 'ascend'));
+      functions.set(key, lowered(index, paths, frame, names, { cuda: rank.backend !== 'ascend' && rank.backend !== 'cpu', typesOnly: rank.backend === 'cpu' }));
     }
     const known = functions.get(key);
     if (known === undefined) {
@@ -59,14 +60,14 @@ export function refineCalls(rank: RankData, index: SourceIndex, paths: PathMappi
 }
 
 /** The function alone: kernels of the functions it calls have frames of their own. */
-function lowered(index: SourceIndex, paths: PathMapping, frame: FrameText, names: TokenNames, cuda: boolean): { readonly graph: OperatorGraph; readonly automaton: Automaton } | undefined {
+function lowered(index: SourceIndex, paths: PathMapping, frame: FrameText, names: TokenNames, look: BackendLook): { readonly graph: OperatorGraph; readonly automaton: Automaton } | undefined {
   const place = paths.place(frame);
   if (place.kind !== 'found') {
     return undefined;
   }
   const { found } = place;
   const graph = lowerFunction(index.program, found.scope, found.definition, found.owner, { follow: false });
-  return { graph, automaton: automatonOf(graph, names, { cuda }) };
+  return { graph, automaton: automatonOf(graph, names, look) };
 }
 
 function nodesOf(tokens: Uint16Array, automaton: Automaton, names: TokenNames): Int32Array | undefined {

@@ -2,6 +2,7 @@
  * Kernels of a rank as sequences of operator tokens, one per stream, in device order, with helper kernels folded into the
  * operator they were launched for.
  */
+import { atenToken } from '../operators/atenToken';
 import { ascendToken, cudaToken, type KernelToken } from '../operators/kernelToken';
 import { EventKind, type RankData } from '../profile/columns';
 
@@ -105,7 +106,7 @@ export function kernelTokens(rank: RankData): (event: number) => KernelToken {
     let token = known.get(key);
     if (token === undefined) {
       const name = strings.get(events.name[event]);
-      token = rank.backend === 'ascend' ? ascendToken(name, strings.get(events.type[event])) : cudaToken(name);
+      token = rank.backend === 'ascend' ? ascendToken(name, strings.get(events.type[event])) : rank.backend === 'cpu' ? atenToken(name) : cudaToken(name);
       known.set(key, token);
     }
     return token;

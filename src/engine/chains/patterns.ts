@@ -1,5 +1,5 @@
 /** From the eager form of a fusion to the kernels it launches: the pattern that recognition looks for. */
-import { onCuda } from '../operators/kernelToken';
+import { onCuda, TENSOR_FORM } from '../operators/kernelToken';
 import type { Parser } from 'web-tree-sitter';
 import type { Backend } from '../profile/columns';
 import { SNIPPET_PRELUDE, type Fusion } from '../fusions/fusion';
@@ -72,7 +72,7 @@ export function chainPatterns(parser: Parser, fusions: readonly Fusion[], backen
         if (NO_KERNEL.has(op)) {
           continue;
         }
-        const seenAs = canonicalOperator(backend === 'ascend' ? op : onCuda(op));
+        const seenAs = canonicalOperator(backend === 'ascend' ? op : backend === 'cpu' ? TENSOR_FORM[op] ?? op : onCuda(op));
         blurred ||= seenAs !== canonicalOperator(op);
         tokens.push({ token: names.id(seenAs), optional: OPTIONAL.has(seenAs), term: text.slice(place.start, place.end).replace(/\s+/g, ' ') });
       }

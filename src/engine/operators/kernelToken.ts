@@ -90,6 +90,9 @@ export function cudaToken(name: string): KernelToken {
   return row === undefined ? UNKNOWN : { op: row.op, satelliteOf: undefined };
 }
 
+/** What an operator looks like where nothing tells a scalar operand: an Ascend kernel by its type alone, an operator of the CPU. */
+export const TENSOR_FORM: Readonly<Record<string, string>> = { adds: 'add', subs: 'sub', rsubs: 'sub', muls: 'mul', divs: 'div' };
+
 /** What a CUDA trace shows for an operator: `sub` runs the add functor, `x / 3` the multiply functor. */
 export function onCuda(op: string): string {
   return cudaNames.get(op) ?? op;

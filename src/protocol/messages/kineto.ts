@@ -29,7 +29,7 @@ export const kinetoMessages: Readonly<Record<string, string>> = {
   'problem.too-many-steps': '{where}: {count} {count#step beyond the first million is#steps beyond the first million are} not told apart.',
   'effect.too-many-steps': 'Figures of single steps lack them; figures of the whole recording do not.',
   'problem.no-device-events': '{where}: no device events were recorded, only the host side; was the profiler started with the device activity?',
-  'effect.no-device-events': 'There are no kernel figures.',
+  'effect.no-device-events': 'There are no kernel figures; where the program ran on the CPU, chains and comparisons are of the operators it ran there.',
   'problem.no-launch': '{where}: {count} of {total} {total#device event#device events} {count#has#have} no launch in the recording (launched before it began, or without a correlation id).',
   'effect.no-launch': 'They lead to no operator, source line or step.',
   'problem.no-launches-recorded': '{where}: no runtime calls were recorded, so none of the {count} {count#device event#device events} has a launch.',

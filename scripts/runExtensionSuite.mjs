@@ -63,7 +63,7 @@ async function runInBrowser(workspace, environment) {
       const fail = reason => page.screenshot({ path: path.join(runFolder, 'suite-failed.png') }).catch(() => undefined).then(() => {
         reject(new Error(`${reason}; see .e2e/suite-failed.png. Last lines:\n${lines.slice(-30).join('\n')}`));
       });
-      const timer = setTimeout(() => void fail('The suite gave no exit code in 5 minutes'), 300000);
+      const timer = setTimeout(() => void fail('The suite gave no exit code in 10 minutes'), 600000);
       page.on('crash', () => void fail('The page crashed'));
       void (async () => {
         await page.exposeFunction('codeAutomationExit', code => {

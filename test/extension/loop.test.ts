@@ -36,7 +36,7 @@ describe('runs that are made again', function () {
     const root = vscode.workspace.workspaceFolders?.[0].uri.fsPath ?? '';
     fs.mkdirSync(path.join(root, '.vscode'), { recursive: true });
     fs.writeFileSync(path.join(root, 'device.py'), DEVICE);
-    const base = { type: 'fuselens', launcher: 'command', command: 'python3', args: ['device.py'], problemMatcher: [], capture: { steps: [4, 5], warmup: 0 } };
+    const base = { type: 'fuselens', launcher: 'command', command: 'python3', args: ['device.py'], problemMatcher: [], capture: { steps: [4, 5], warmup: 0 }, tokensPerStep: 4096 };
     fs.writeFileSync(path.join(root, '.vscode', 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks: [{ ...base, label: 'device' }, { ...base, label: 'device fast', env: { FAST: '1' } }] }));
     await eventually('tasks of the file', async () => vscode.tasks.fetchTasks({ type: 'fuselens' }), (found) => ['device', 'device fast'].every((label) => found.some(({ name }) => name === label)));
   });

@@ -3,7 +3,8 @@ import type { CompareReport } from '../../protocol/compare';
 import type { RunSettings } from '../../run/runSettings';
 import { interleaved } from '../../run/remedies';
 import { compareMarkdown } from './compareMarkdown';
-import { compareProfiles } from './compareProfiles';
+import { compareOptions, compareProfiles } from './compareProfiles';
+import { showPage } from './pages';
 import { askForCapture, pickTask, withoutTaskKeys } from './pickTask';
 import type { RunContext } from './runContext';
 import { makeTask } from './runTasks';
@@ -61,11 +62,10 @@ export async function compareRuns(context: RunContext, argument: unknown): Promi
   }
   const { store } = context.commands;
   const report = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, () => compareProfiles(
-    { name: base.name, profiles: profiles.base.map((path) => store.add(path)) }, { name: candidate.name, profiles: profiles.candidate.map((path) => store.add(path)) }, new AbortController().signal,
+    { name: base.name, profiles: profiles.base.map((path) => store.add(path)), settings: base.settings }, { name: candidate.name, profiles: profiles.candidate.map((path) => store.add(path)), settings: candidate.settings }, new AbortController().signal,
   ));
-  const document = await vscode.workspace.openTextDocument({ language: 'markdown', content: compareMarkdown(report) });
-  await vscode.window.showTextDocument(document, { preview: false });
-  context.commands.compareTabs.show(store.add(profiles.base[0]), store.add(profiles.candidate[0]));
+  await showPage(`${base.name} → ${candidate.name}.md`, compareMarkdown(report));
+  context.commands.compareTabs.show(store.add(profiles.base[0]), store.add(profiles.candidate[0]), { options: compareOptions(base.settings, candidate.settings) });
   return report;
 }
 

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { explainRunFailure } from '../../run/failure';
 import type { Run, RunState } from '../../run/run';
 import { isCancelled, sentenceOf } from '../sentences';
+import { showPage } from './pages';
 import type { RunContext } from './runContext';
 import { isLive, placeName, statusWords, type RunEntry } from './runEntry';
 import type { TerminalIo } from './runTerminal';
@@ -107,7 +108,7 @@ function ended(run: Run, { phase, exit, stopped }: RunState, tail: string, io: T
   const show = vscode.l10n.t('Show Output');
   void vscode.window.showErrorMessage(vscode.l10n.t('{0}: {1}', name, sentence), show).then(async (answer) => {
     if (answer === show) {
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content: explanation.raw, language: 'log' }), { preview: true });
+      await showPage(`${name}.log`, explanation.raw);
     }
   });
 }

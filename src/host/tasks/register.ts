@@ -4,6 +4,7 @@ import type { CommandContext } from '../commands/context';
 import { RunsTree } from '../views/runsTree';
 import { compareRuns } from './compareRuns';
 import { stillRunning } from './followRun';
+import { registerPages } from './pages';
 import { runTraining } from './pickTask';
 import { guardedRun, RUN_COMMANDS } from './runCommands';
 import type { RunContext } from './runContext';
@@ -24,7 +25,7 @@ export function registerRuns(commands: CommandContext, memory: vscode.Memento, {
   const context: RunContext = { runs, diagnostics: new RunDiagnostics(), commands, evidence, measurements, memory };
   const tree = new RunsTree(runs);
   const disposable = vscode.Disposable.from(
-    runs, context.diagnostics, tree, taskDiagnostics(),
+    runs, context.diagnostics, tree, taskDiagnostics(), registerPages(),
     vscode.tasks.registerTaskProvider(TASK_TYPE, new RunTasks(context)),
     vscode.commands.registerCommand('fuselens.runTraining', (argument: unknown) => guardedRun((one) => runTraining(one, 'run', argument), context, undefined)),
     vscode.commands.registerCommand('fuselens.profileTraining', (argument: unknown) => guardedRun((one) => runTraining(one, 'profile', argument), context, undefined)),

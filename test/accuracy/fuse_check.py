@@ -145,9 +145,10 @@ def filled(torch, made, dtype, seed):
 def built(torch, module, cls, dtype, seed):
     """An instance by its constructor, from a small configuration of the same module."""
     torch.manual_seed(seed)
-    if len([p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD]) <= 1:
+    required = [p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD]
+    if len(required) <= 2:
         try:
-            return filled(torch, cls(DIM), dtype, seed)
+            return filled(torch, cls(*[DIM, 2 * DIM][: max(1, len(required))]), dtype, seed)
         except Exception:  # it wants a configuration
             pass
     for name, config in sorted(vars(module).items()):
@@ -171,7 +172,7 @@ def tensor(torch, shape, dtype, strided, generator):
 
 
 ROTARY = [
-    {"x": (2, 4, TOKENS, DIM), "table": (2, TOKENS, DIM)}, {"x": (2, 4, TOKENS, DIM), "table": (2, 1, TOKENS, DIM)}, {"x": (2, TOKENS, 4, DIM), "table": (1, TOKENS, 1, DIM)},
+    {"x": (2, 4, TOKENS, DIM), "table": (2, TOKENS, DIM)}, {"x": (2, 4, TOKENS, DIM), "table": (2, 1, TOKENS, DIM)}, {"x": (2, TOKENS, 4, DIM), "table": (1, TOKENS, 1, DIM)}, {"x": (2, TOKENS, 4, DIM), "table": (2, TOKENS, DIM // 2)},
     {"x": (TOKENS, 4, DIM), "table": (TOKENS, DIM)}, {"x": (2, 4, TOKENS, DIM), "table": (TOKENS, DIM)}, {"x": (2, 4, TOKENS, DIM), "table": (2, TOKENS, DIM // 2)}, {"x": (2, 4, TOKENS, DIM), "table": (2, TOKENS, DIM // 4)},
     {"x": (2, TOKENS, DIM), "table": (2, TOKENS, DIM)}, {"x": (2, 4, TOKENS, DIM), "table": (3, 2, TOKENS, DIM)},
 ]

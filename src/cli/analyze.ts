@@ -110,7 +110,7 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], com
       parts.push(part);
       if (pages.length < pageLimit) {
         const page = overview(loaded.data, { label: loaded.source.label, ...(step === undefined ? {} : { step }) });
-        pages.push({ report: page.report, overview: page, ...(told === undefined ? {} : { explained: told }) });
+        pages.push({ report: page.report, overview: page, files: await session.call('rankFiles', { rank: rank.id }), ...(told === undefined ? {} : { explained: told }) });
       }
       await kernels?.write(kernelsCsv(loaded.data, loaded.data.rank ?? rank.rank, step, explanation));
       if (ranks.length > 1) {

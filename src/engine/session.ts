@@ -10,6 +10,7 @@ import type { FilePort, SpillStore } from './port';
 import type { RankData } from './profile/columns';
 import { asReason, Cancelled, ProblemList, UnreadableInput } from './profile/problems';
 import { RankPool } from './profile/rankPool';
+import { rankFiles } from './readers/rankFiles';
 import type { RankSource } from './readers/reader';
 import { fingerprintData } from './attribution/fingerprintData';
 import { locatedDetail } from './attribution/locatedDetail';
@@ -92,6 +93,7 @@ export class EngineSession {
     this.handlers = {
       open: (params, options) => this.open(params.path, params.options, options),
       load: async (params, options) => this.summaryOf((await this.rank(params.rank, options)).source),
+      rankFiles: ({ rank }) => rankFiles(this.environment.port, this.sourceOf(rank)),
       release: (params) => Promise.resolve(this.pool.delete(params.rank)),
       rankReport: async (params, options) => {
         const loaded = await this.rank(params.rank, options);
@@ -195,12 +197,17 @@ export class EngineSession {
     return this.detected;
   }
 
-  /** Loads a rank once; callers that ask meanwhile share the same read. A read that fails or is cancelled leaves nothing behind. */
-  async rank(id: string, options: SessionCallOptions = {}): Promise<LoadedRank> {
+  private sourceOf(id: string): RankSource {
     const source = this.opened().sources.find((s) => s.id === id);
     if (source === undefined) {
       throw new UnreadableInput({ code: 'error.no-such-rank', args: { rank: id } });
     }
+    return source;
+  }
+
+  /** Loads a rank once; callers that ask meanwhile share the same read. A read that fails or is cancelled leaves nothing behind. */
+  async rank(id: string, options: SessionCallOptions = {}): Promise<LoadedRank> {
+    const source = this.sourceOf(id);
     return this.pool.get(id, () => this.readRank(source, options), (loaded) => rankBytes(loaded.data));
   }
 

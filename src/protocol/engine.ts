@@ -66,6 +66,16 @@ export interface ProfileSummary {
   readonly alternative: 'text' | 'db' | undefined;
 }
 
+/** A file of a rank's folder, or one that is expected there. */
+export interface RankFile {
+  /** Relative to the rank's folder; a folder ends in `/`. */
+  readonly name: string;
+  readonly bytes: number | null;
+  readonly state: 'read' | 'unused' | 'missing';
+  /** Code of what it gives, why it was passed over, or what is unknown without it. */
+  readonly about: string;
+}
+
 export interface OpenOptions {
   /** Which export to read where a folder holds both. */
   readonly prefer?: 'text' | 'db';
@@ -78,6 +88,8 @@ export interface EngineMethods extends TimelineMethods, FingerprintMethods, Fuse
   load: { readonly params: { readonly rank: string }; readonly result: RankSummary };
   /** Drops a loaded rank's columns. */
   release: { readonly params: { readonly rank: string }; readonly result: boolean };
+  /** What lies in a rank's folder; reads no columns. */
+  rankFiles: { readonly params: { readonly rank: string }; readonly result: readonly RankFile[] };
   rankReport: { readonly params: { readonly rank: string; readonly step?: number }; readonly result: RankReport };
   analyze: { readonly params: { readonly ranks?: readonly string[]; readonly step?: number; readonly sources?: readonly string[] }; readonly result: AnalyzeReport };
   overview: { readonly params: { readonly rank: string; readonly step?: number }; readonly result: OverviewData };

@@ -17,6 +17,13 @@ export function formatShare(share: number | null | undefined): string {
   return share === null || share === undefined || !Number.isFinite(share) ? UNKNOWN : `${(share * 100).toFixed(1)} %`;
 }
 
+/** Sizes as file managers write them. */
+export function formatSize(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}
+
 export function shareOf(part: number | null, whole: number | null): number | null {
   return part === null || whole === null || !(whole > 0) ? null : part / whole;
 }

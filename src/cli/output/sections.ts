@@ -1,11 +1,12 @@
 import { attributionNotes } from '../../protocol/attributionNotes';
+import type { RankFile } from '../../protocol/engine';
 import type { FingerprintData, FingerprintEntry } from '../../protocol/fingerprints';
 import type { OverviewData } from '../../protocol/overview';
 import type { AnalyzeReport, LaneFigures, RankReport } from '../../protocol/report';
 import { text, type Translate } from '../../protocol/text';
 import { wasteExplanation } from '../../protocol/wasteText';
 import { readableName } from './kernelName';
-import { formatCount, formatShare, formatTime, shareOf, UNKNOWN } from './numbers';
+import { formatCount, formatShare, formatSize, formatTime, shareOf, UNKNOWN } from './numbers';
 
 /** A report as titled tables, before anyone decides how they look: terminal, Markdown and HTML all draw these. */
 export interface Section {
@@ -35,6 +36,7 @@ export interface RankPage {
   readonly report: RankReport;
   readonly overview: OverviewData;
   readonly explained?: FingerprintData;
+  readonly files?: readonly RankFile[];
 }
 
 const left = (title: string, shrinks?: boolean): SectionColumn => ({ title, align: 'left', ...(shrinks === undefined ? {} : { shrinks }) });
@@ -48,16 +50,16 @@ export class SectionBuilder {
   }
 
   /** All sections of one rank, most telling first. */
-  rank({ report, overview, explained }: RankPage): readonly Section[] {
+  rank({ report, overview, explained, files = [] }: RankPage): readonly Section[] {
     if (report.kernels.count === null) {
-      return [...this.profilers(overview)].filter((section) => section.rows.length > 0);
+      return [...this.profilers(overview), this.files(files)].filter((section) => section.rows.length > 0);
     }
     return [
       this.decomposition(report), this.kernels(report, overview), this.families(report), this.topKernelsOf(overview),
       ...(explained === undefined ? [] : [this.fingerprints(explained)]),
       ...(report.streams.length > 1 ? [this.streams(report)] : []),
       ...(report.steps.length > 1 ? [this.steps(report)] : []),
-      ...this.profilers(overview),
+      ...this.profilers(overview), this.files(files),
     ].filter((section) => section.rows.length > 0);
   }
 
@@ -189,6 +191,14 @@ export class SectionBuilder {
       ...(profilerStepTrace === null ? [] : [this.profilerStepTrace(profilerStepTrace)]),
       ...(profilerCommunication === null ? [] : [this.profilerCommunication(profilerCommunication)]),
     ];
+  }
+
+  /** What lies in the rank's folder: read, passed over and why, missing. */
+  private files(files: readonly RankFile[]): Section {
+    return {
+      id: 'files', title: this.say('report.files'), notes: [], columns: [left(this.say('report.file'), true), right(this.say('report.size')), left(this.say('report.use'), true)],
+      rows: files.map(({ name, bytes, about }) => ({ cells: [name, bytes === null ? UNKNOWN : formatSize(bytes), this.say(about)] })),
+    };
   }
 
   private profilerCommunication({ rows, omitted }: NonNullable<OverviewData['profilerCommunication']>): Section {

@@ -1,9 +1,9 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import type { Problem, ProfileSummary, RankSummary, StepSummary } from '../../protocol/engine';
+import type { Problem, ProfileSummary, RankFile, RankSummary, StepSummary } from '../../protocol/engine';
 import { groupNames } from '../../protocol/groupNames';
 import { withinProfile } from '../../protocol/problemPlace';
-import { renderProblem } from '../../protocol/text';
+import { renderProblem, text } from '../../protocol/text';
 import type { Profile } from '../profile';
 import { formatBytes, sentenceOf, translate } from '../sentences';
 
@@ -15,6 +15,9 @@ export type ProfileNode =
   | { readonly kind: 'step'; readonly profile: Profile; readonly rank: RankSummary; readonly step: StepSummary }
   | { readonly kind: 'problems'; readonly profile: Profile; readonly rank?: RankSummary; readonly problems: readonly Problem[] }
   | { readonly kind: 'problem'; readonly profile: Profile; readonly problem: Problem; readonly owner: string }
+  /** What lies in a rank's folder. */
+  | { readonly kind: 'files'; readonly profile: Profile; readonly rank: RankSummary }
+  | { readonly kind: 'file'; readonly profile: Profile; readonly rank: RankSummary; readonly file: RankFile }
   | { readonly kind: 'effect'; readonly profile: Profile; readonly problem: Problem; readonly effect: string; readonly owner: string }
   /** A sentence in place of children: why there are none. */
   | { readonly kind: 'note'; readonly profile: Profile; readonly text: string; readonly icon: string };
@@ -29,6 +32,8 @@ export function nodeId(node: ProfileNode): string {
     case 'problems': return `${base}\0problems\0${node.rank?.id ?? ''}`;
     case 'problem': return `${base}\0problem\0${node.owner}\0${node.problem.kind}\0${node.problem.where}`;
     case 'effect': return `${base}\0effect\0${node.owner}\0${node.problem.kind}\0${node.problem.where}`;
+    case 'files': return `${base}\0rank\0${node.rank.id}\0files`;
+    case 'file': return `${base}\0rank\0${node.rank.id}\0file\0${node.file.name}`;
     case 'note': return `${base}\0note\0${node.text}`;
   }
 }
@@ -63,7 +68,21 @@ export function rankChildren(profile: Profile, rank: RankSummary): ProfileNode[]
     return [];
   }
   const nodes: ProfileNode[] = loaded.steps.map((step) => ({ kind: 'step', profile, rank, step }));
+  nodes.push({ kind: 'files', profile, rank });
   return loaded.problems.length === 0 ? nodes : [{ kind: 'problems', profile, rank, problems: loaded.problems }, ...nodes];
+}
+
+/** Each file of the rank's folder: what was read of it, or why not. */
+export async function fileChildren({ profile, rank }: Extract<ProfileNode, { kind: 'files' }>): Promise<ProfileNode[]> {
+  return (await profile.call('rankFiles', { rank: rank.id })).map((file): ProfileNode => ({ kind: 'file', profile, rank, file }));
+}
+
+const FILE_ICON: Readonly<Record<RankFile['state'], string>> = { read: 'check', unused: 'circle-slash', missing: 'question' };
+
+function fileItem({ name, bytes, state, about }: RankFile): vscode.TreeItem {
+  const sentence = text(about, undefined, translate);
+  const size = bytes === null ? '' : formatBytes(bytes);
+  return row(name, vscode.TreeItemCollapsibleState.None, { icon: FILE_ICON[state], description: [size, sentence].filter((part) => part !== '').join(' · '), tooltip: `${name}\n${sentence}`, context: 'file' });
 }
 
 export function problemChildren(node: Extract<ProfileNode, { kind: 'problems' }>): ProfileNode[] {
@@ -92,6 +111,8 @@ export function treeItem(node: ProfileNode, store: { readonly active: Profile | 
       case 'step': return row(node.step.source === 'window' ? vscode.l10n.t('Whole recording') : node.step.name, None, { icon: 'circle-small', context: 'step', ...(Number.isFinite(node.step.durationNs) ? { description: formatDuration(node.step.durationNs) } : {}) });
       case 'problems': return row(vscode.l10n.t('Problems ({0})', node.problems.length), Collapsed, { icon: problemsIcon(node.problems), context: 'problems' });
       case 'problem': return problemItem(node.problem);
+      case 'files': return row(vscode.l10n.t('Files'), Collapsed, { icon: 'files', context: 'files', description: vscode.l10n.t('what is in this folder') });
+      case 'file': return fileItem(node.file);
       case 'effect': return row(node.effect, None, { icon: 'arrow-small-right', tooltip: node.effect, context: 'effect' });
       case 'note': return row(node.text, None, { icon: node.icon, tooltip: node.text });
     }

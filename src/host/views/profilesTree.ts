@@ -4,7 +4,7 @@ import type { Profile } from '../profile';
 import type { ProfileStore } from '../profileStore';
 import { withCancellableProgress } from '../progress';
 import { isCancelled, sentenceOf, translate } from '../sentences';
-import { nodeId, problemChildren, profileChildren, rankChildren, rankName, treeItem, unreadableReason, type ProfileNode } from './profileNodes';
+import { fileChildren, nodeId, problemChildren, profileChildren, rankChildren, rankName, treeItem, unreadableReason, type ProfileNode } from './profileNodes';
 
 export const PROFILES_VIEW = 'fuselens.profiles';
 
@@ -40,11 +40,13 @@ export class ProfilesTree implements vscode.TreeDataProvider<ProfileNode>, vscod
       case 'group': return node.profile.rankSummaries().filter(({ group }) => group === node.group).map((rank): ProfileNode => ({ kind: 'rank', profile: node.profile, rank }));
       case 'rank': return this.orFailure(node, () => loadedChildren(node));
       case 'problems': return problemChildren(node);
+      case 'files': return this.orFailure(node, () => fileChildren(node));
       case 'problem': {
         const { effect } = renderProblem(node.problem, translate);
         return effect === '' ? [] : [{ kind: 'effect', profile: node.profile, problem: node.problem, effect, owner: node.owner }];
       }
       case 'step':
+      case 'file':
       case 'effect':
       case 'note': return [];
     }
@@ -61,6 +63,7 @@ export class ProfilesTree implements vscode.TreeDataProvider<ProfileNode>, vscod
     switch (node.kind) {
       case 'profile': return undefined;
       case 'rank': return node.rank.group === '' ? { kind: 'profile', profile: node.profile } : { kind: 'group', profile: node.profile, group: node.rank.group };
+      case 'files':
       case 'step': return { kind: 'rank', profile: node.profile, rank: node.rank };
       case 'problems': return node.rank === undefined ? { kind: 'profile', profile: node.profile } : { kind: 'rank', profile: node.profile, rank: node.rank };
       default: return { kind: 'profile', profile: node.profile };

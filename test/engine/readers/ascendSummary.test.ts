@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { overview } from '../../../src/engine/analysis/overview';
@@ -53,6 +53,22 @@ describe('ranks without kernels', () => {
       const missing = report.problems.filter(({ kind }) => kind === 'ascend-rank-without-kernels');
       assert.equal(missing.length, 2);
       missing.forEach(({ message, effect }) => assert.match(`${message} ${effect}`, /kernel_details\.csv.*unknown, not 0/));
+    });
+
+    it('tell what lies in their folder: read, passed over, missing', async () => {
+      const session = new EngineSession({ port: nodeFilePort() });
+      await session.call('open', { path: profile() });
+      for (const rank of [0, 1]) {
+        const files = await session.call('rankFiles', { rank: `rank_${rank}_ascend_pt` });
+        // The oracle: the folder itself.
+        const onDisk = ['', 'ASCEND_PROFILER_OUTPUT'].flatMap((folder) => readdirSync(path.join(profile(), `rank_${rank}_ascend_pt`, folder), { withFileTypes: true })
+          .filter((entry) => entry.isFile()).map((entry) => path.posix.join(folder, entry.name)));
+        const of = (state: string): readonly string[] => files.filter((file) => file.state === state).map(({ name }) => name);
+        assert.deepEqual([...of('read'), ...of('unused')].sort(), onDisk.sort());
+        assert.deepEqual(of('unused'), ['ASCEND_PROFILER_OUTPUT/analysis.db']);
+        assert.deepEqual(of('missing').includes('kernel_details.csv'), rank === 1);
+        assert.ok(of('missing').includes('trace_view.json'));
+      }
     });
 
     it('cannot be compared, and say so', async () => {

@@ -74,6 +74,7 @@ describe('running training', () => {
     await pick(workbench, 'As it is');
     await pick(workbench, 'This machine');
     await answer(workbench, 'Which optimizer steps', '4-5');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Times only' }).waitFor({ timeout: 60000 });
     await workbench.screenshot('profile-training-cost');
     await pick(workbench, 'Times only');
 
@@ -115,6 +116,8 @@ describe('running training', () => {
     await page.locator('.statusbar', { hasText: /step \d+\/999/ }).waitFor({ timeout: 60000 });
     await workbench.command('Terminal: Kill All Terminals');
     await workbench.notification('long is still running on this machine.');
+    // A toast fades in.
+    await page.waitForTimeout(800);
     await workbench.screenshot('still-running');
     await page.locator('.notification-list-item', { hasText: 'still running' }).getByRole('button', { name: 'Stop' }).click();
     await workbench.command('View: Show FuseLens');
@@ -135,6 +138,7 @@ describe('running training', () => {
     const workbench = await openUntrusted(folder);
     await workbench.command('FuseLens: Run Training...');
     await workbench.notification('FuseLens starts no run in a workspace that is not trusted');
+    await workbench.page.waitForTimeout(800);
     await workbench.screenshot('untrusted-run');
     assert.ok(!fs.existsSync(path.join(folder, 'ran')));
   });

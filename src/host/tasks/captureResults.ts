@@ -44,7 +44,7 @@ export async function captureResults(context: RunContext, passes: readonly Captu
     await keepRecord(context.runs.connections, captured.run, output);
     // Columns were made by a command that has looked at everything already.
     const { profile, findings } = columns ? { profile: output, findings: [] } : await inspectFolder(context.commands.extensionPath, output);
-    findings.forEach(({ severity, message }) => say(io, message, severity !== 'info'));
+    findings.forEach(({ severity, message }) => say(io, message, severity === 'warning' ? 'warning' : severity === 'error'));
     if (profile === undefined) {
       const [worst] = [...findings].sort((a, b) => SEVERITIES.indexOf(b.severity) - SEVERITIES.indexOf(a.severity));
       void vscode.window.showErrorMessage(worst?.message ?? vscode.l10n.t('The run left no profile in {0}.', output));

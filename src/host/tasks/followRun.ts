@@ -11,11 +11,12 @@ import { stopRun } from './stopRun';
 /** The end of a log, to explain a failure with. */
 const TAIL = 64 * 1024;
 const RED = '\u001b[31m';
+const YELLOW = '\u001b[33m';
 const FAINT = '\u001b[2m';
 const PLAIN = '\u001b[0m';
 
 /** Says something of our own in the terminal, told apart from the run's output. */
-export const say = (io: TerminalIo, text: string, failure = false): void => io.write(`${failure ? RED : FAINT}${text}${PLAIN}\r\n`);
+export const say = (io: TerminalIo, text: string, failure: boolean | 'warning' = false): void => io.write(`${failure === 'warning' ? YELLOW : failure ? RED : FAINT}${text}${PLAIN}\r\n`);
 
 /**
  * Streams a run into a terminal until it has ended; shows its step, loss and time meanwhile. Undefined when the terminal was

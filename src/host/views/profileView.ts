@@ -129,7 +129,7 @@ export class ProfileView implements vscode.Disposable {
     if (summary === undefined) {
       return;
     }
-    const profile = { ...summary, ranks: this.profile.rankSummaries() };
+    const profile = { ...summary, name: this.profile.name, ranks: this.profile.rankSummaries() };
     this.post({ kind: 'init', init: { view: this.state.view, profile, state: this.state, ...speech } });
     this.initialised = true;
     if (this.pendingTarget !== undefined) {

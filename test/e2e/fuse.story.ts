@@ -70,7 +70,7 @@ async function story(workbench: Workbench, folder: string, python: string | unde
     await lightBulb(page, /^Fuse into Gated RMSNorm/);
     await workbench.screenshot(`fuse-light-bulb-${theme}`);
     await page.keyboard.press('Escape');
-    await page.locator('.action-widget').waitFor({ state: 'hidden', ...WAIT });
+    await page.locator('.action-widget').first().waitFor({ state: 'hidden', ...WAIT });
   }
   await choose(page, /^Fuse into Gated RMSNorm/);
   await applyPreview({ page, screenshot: () => workbench.screenshot('fuse-preview') });

@@ -74,4 +74,11 @@ describe('the manifest', () => {
     const { properties } = manifest.contributes.configuration;
     assert.deepEqual(['fuselens.cache.folder', 'fuselens.cache.sizeMb', 'fuselens.openOnStart'].map((name) => properties[name].scope), ['machine', 'machine', 'machine']);
   });
+
+  it('lets no workspace choose programs, their arguments or hosts of runs', () => {
+    const { properties } = manifest.contributes.configuration;
+    const runs = Object.keys(properties).filter((name) => name.startsWith('fuselens.run.'));
+    assert.ok(runs.length >= 8);
+    assert.deepEqual(runs.filter((name) => properties[name].scope !== 'machine'), []);
+  });
 });

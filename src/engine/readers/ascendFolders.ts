@@ -45,7 +45,9 @@ export async function findAscendFolders(port: FilePort, path: string, search: As
     return findAscendFile(port, path, search);
   }
   const { folders, files } = await walk(port, path, search);
-  const found = await rankSources(port, path, folders, search);
+  // A cluster analysis below is no rank: where nothing else lies there it is shown, else it stands back.
+  const isAside = folders.some(({ kind }) => kind === 'cluster') && folders.every((folder) => folder.kind === 'cluster' && folder.path !== path);
+  const found = isAside ? { sources: [] } : await rankSources(port, path, folders, search);
   if (found.sources.length > 0) {
     return found;
   }
@@ -56,7 +58,7 @@ export async function findAscendFolders(port: FilePort, path: string, search: As
       sources.push({ ...source, id, group: id.includes('/') ? id.slice(0, id.lastIndexOf('/')) : '' });
     }
   }
-  return { ...found, sources };
+  return isAside && sources.length === 0 ? rankSources(port, path, folders, search) : { ...found, sources };
 }
 
 /** Breadth first; a folder that is a rank is not entered. */

@@ -177,6 +177,13 @@ describe('shared Ascend folders', function () {
     }
   });
 
+  it('show a cluster analysis below where nothing else lies, and let loose kernel tables stand before one', async () => {
+    const alone = await find(sharedPath('ascend', 'msinsight-cluster'));
+    assert.deepEqual(alone.sources.map(({ format, label }) => [format, label]), [['ascend-cluster', 'cluster_analysis_output']]);
+    const loose = await find(sharedPath('ascend', 'msprof-analyze'));
+    assert.deepEqual([loose.sources.length, loose.sources.filter(({ format }) => format === 'ascend-cluster').length], [3, 0]);
+  });
+
   it('list every rank once, with what each lacks', async () => {
     const qwen = await find(sharedPath('ascend', 'msinsight-qwen3-4rank'));
     assert.deepEqual(qwen.sources.map(({ rank: number, read }) => [number, read !== undefined]), [[0, true], [1, true], [2, true], [3, true]]);

@@ -88,6 +88,8 @@ const JOB: readonly KnownFailure[] = [
   says('error.run-no-module', /ModuleNotFoundError: No module named '(?<module>[^']+)'/),
   says('error.run-port', /(?:EADDRINUSE|Address already in use|errno: 98)/),
   says('error.run-host-memory', /oom[-_]kill|Cannot allocate memory|^MemoryError|DefaultCPUAllocator: can't allocate memory|Out of memory: Killed/m),
+  says('error.run-rank-failed', /Root Cause[^]*?rank\s*:\s*(?<rank>\d+) \(local_rank: \d+\)\s+exitcode\s*:\s*(?<code>(?!-9\b)-?\d+)/),
+  says('error.run-rank-killed', /Root Cause[^]*?rank\s*:\s*(?<rank>\d+) \(local_rank: \d+\)\s+exitcode\s*:\s*-9\b/),
   says('error.run-rank-killed', /rank\s*:\s*(?<rank>\d+) \(local_rank: \d+\)\s+exitcode\s*:\s*-9\b/),
   says('error.run-rank-killed-process', /Signal 9 \(SIGKILL\) received by PID (?<process>\d+)|exitcode\s*:\s*-9 \(pid: (?<pid>\d+)\)/),
   says('error.run-rendezvous', /RendezvousTimeoutError|RendezvousConnectionError|RendezvousClosedError|TCPStore[^\n]*(?:timed out|timeout)|client socket has timed out/),

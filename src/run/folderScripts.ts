@@ -71,16 +71,26 @@ fl_finished() {
 
 /** Slurm's view: the queue, else the controller's memory, else accounting, else the exit files. `fl_tasks` holds an array's task numbers. */
 export const SLURM_FUNCTIONS = String.raw`
+fl_patient() { if command -v timeout >/dev/null 2>&1; then timeout 15 "$@"; else "$@"; fi; }
+# 0: rows, maybe none; 1: Slurm no longer knows the job; 2: nobody answers.
 fl_slurm_rows() {
-  squeue -h -r -j "$fl_j" -o '%T|%r|%S|%N|%K' 2>/dev/null && return 0
-  return 1
+  fl_said=$(fl_patient squeue -h -r -j "$fl_j" -o '%T|%r|%S|%N|%K' 2>&1); fl_rc=$?
+  case $fl_rc:$fl_said in
+    0:*) printf '%s\n' "$fl_said"; return 0;;
+    124:*|*'Unable to contact'*|*'imed out'*|*'onnect failure'*|*'onfiguration'*|*'ot found'*) return 2;;
+    *) return 1;;
+  esac
 }
 fl_slurm_state() {
   # What setup made of PATH and the like when the job was submitted.
   [ -r slurm.env ] && . ./slurm.env
   read -r fl_j < job
   echo "queue.job=$fl_j"
-  fl_rows=; fl_rows=$(fl_slurm_rows) || fl_rows=
+  fl_rows=; fl_away=
+  if ! [ -e exit ]; then
+    # One silence is enough for a whole list.
+    if [ -n "$fl_silent" ]; then fl_away=1; else fl_rows=$(fl_slurm_rows); case $? in 1) fl_rows=;; 2) fl_rows=; fl_away=1; fl_silent=$fl_listing;; esac; fi
+  fi
   if [ -r tasks ]; then
     fl_total=0; fl_done=0; fl_worst=0
     for fl_k in $(cat tasks); do
@@ -93,10 +103,19 @@ fl_slurm_state() {
   fl_x=$(fl_number exit)
   if [ -n "$fl_x" ]; then
     echo "phase=exited"; echo "exit=$fl_x"
-    fl_c=$(scontrol show job -o "$fl_j" 2>/dev/null | head -n 1)
-    case $fl_c in *JobState=*) fl_r=${'$'}{fl_c#*JobState=}; echo "queue.state=${'$'}{fl_r%% *}"; fl_r=${'$'}{fl_c#*Reason=}; echo "queue.reason=${'$'}{fl_r%% *}";; esac
+    # Kept, since the controller forgets.
+    if [ -r queue.end ]; then cat queue.end; return 0; fi
+    [ -n "$fl_listing" ] && return 0
+    fl_c=$(fl_patient scontrol show job -o "$fl_j" 2>/dev/null | head -n 1)
+    case $fl_c in *JobState=*)
+      fl_q=${'$'}{fl_c#*JobState=}; fl_q=${'$'}{fl_q%% *}; fl_r=${'$'}{fl_c#*Reason=}; fl_r=${'$'}{fl_r%% *}
+      printf 'queue.state=%s\nqueue.reason=%s\n' "$fl_q" "$fl_r" > queue.tmp; cat queue.tmp
+      case $fl_q in RUNNING|COMPLETING|PENDING) rm -f queue.tmp;; *) mv queue.tmp queue.end;; esac;;
+    esac
     return 0
   fi
+  # Nobody can tell: it is not called lost for that.
+  if [ -n "$fl_away" ]; then echo "phase=running"; echo "queue.state=UNKNOWN"; return 0; fi
   if [ -n "$fl_rows" ]; then
     fl_row=$(printf '%s\n' "$fl_rows" | grep '^RUNNING' | head -n 1); [ -n "$fl_row" ] || fl_row=$(printf '%s\n' "$fl_rows" | head -n 1)
     IFS='|' read -r fl_q fl_r fl_e fl_n fl_k <<FUSELENS_ROW
@@ -112,7 +131,7 @@ FUSELENS_ROW
       RUNNING|COMPLETING|STAGE_OUT|SIGNALING|STOPPED|RESIZING) echo "phase=running"; return 0;;
     esac
   fi
-  fl_c=$(scontrol show job -o "$fl_j" 2>/dev/null) || fl_c=
+  fl_c=$(fl_patient scontrol show job -o "$fl_j" 2>/dev/null) || fl_c=
   if [ -n "$fl_c" ]; then
     fl_worst=0
     printf '%s\n' "$fl_c" > .scontrol; fl_live=
@@ -127,13 +146,13 @@ FUSELENS_ROW
     if [ -n "$fl_live" ]; then echo "phase=running"; else fl_slurm_end "$fl_worst"; fi
     return 0
   fi
-  fl_c=$(sacct -n -X -P -j "$fl_j" -o State,ExitCode 2>/dev/null | head -n 1) || fl_c=
+  fl_c=$(fl_patient sacct -n -X -P -j "$fl_j" -o State,ExitCode 2>/dev/null | head -n 1) || fl_c=
   case $fl_c in
     [A-Z]*) fl_q=${'$'}{fl_c%%|*}; fl_q=${'$'}{fl_q%% *}; echo "queue.state=$fl_q"
       case $fl_q in PENDING) echo "phase=queued"; return 0;; RUNNING) echo "phase=running"; return 0;; esac
       fl_slurm_end "$(fl_slurm_code "$fl_q" "${'$'}{fl_c#*|}")"; return 0;;
   esac
-  if squeue -h -o %i >/dev/null 2>&1; then echo "phase=lost"; else echo "phase=running"; echo "queue.state=UNKNOWN"; fi
+  echo "phase=lost"
 }
 fl_slurm_code() {
   fl_code=${'$'}{2%%:*}; fl_sig=${'$'}{2##*:}
@@ -178,8 +197,9 @@ done`;
 /** Newest first; for each run its state and its record in base64. */
 export function listScript(root: string, limit: number): string {
   return String.raw`${PRELUDE}cd -- ${quoteWord(root)} 2>/dev/null || exit 0
-root=$PWD
-ls -1 | sort -r | head -n ${limit} | while IFS= read -r id; do
+root=$PWD; fl_listing=1
+# ID.1 and so on are the parts of a run that is listed on its first host.
+ls -1 | grep -v '\.[0-9][0-9]*$' | sort -r | head -n ${limit} | while IFS= read -r id; do
   [ -r "$root/$id/settings.json" ] && cd -- "$root/$id" || continue
   printf 'run=%s\nfolder=%s\n' "$id" "$root/$id"
   printf 'record=%s\n' "$(base64 < settings.json | tr -d '\n')"

@@ -41,7 +41,7 @@ if sys.argv[1:] == ["stop"]:
 
 queue("SUBMITTING")
 try:
-    client.submit_job(entrypoint="sh " + spec["file"], submission_id=job, runtime_env={"working_dir": os.path.abspath("ray")}, **spec["resources"])
+    client.submit_job(entrypoint="sh " + spec["file"], submission_id=job, runtime_env={"working_dir": os.path.abspath("ray_files")}, **spec["resources"])
 except Exception as error:
     # Asked twice, it runs once.
     if "already" not in str(error):
@@ -122,7 +122,7 @@ export function rayCommand({ setup, env }: RunSettings, folder: string, action: 
   return [
     `cd -- ${quoteWord(folder)} || exit 97`,
     exportLines({ ...env }), ...(setup ?? []), exportLines({ ...env }),
-    String.raw`p=; for c in "$(command -v ray >/dev/null 2>&1 && sed -n '1s/^#! *\(\/[^ ]*\).*/\1/p' "$(command -v ray)")" python3 python; do [ -n "$c" ] && "$c" -c 'import ray' 2>/dev/null && { p=$c; break; }; done
+    String.raw`p=; for c in "$(command -v ray >/dev/null 2>&1 && sed -n '1s/^#! *\(\/[^ ]*\).*/\1/p' "$(command -v ray)")" python3 python; do [ -n "$c" ] && "$c" -c 'import ray; ray.__version__' 2>/dev/null && { p=$c; break; }; done
 [ -n "$p" ] || { echo 'ray: not found' >&2; exit 127; }
 export RAY_USAGE_STATS_ENABLED="${'$'}{RAY_USAGE_STATS_ENABLED:-0}" RAY_LOG_TO_STDERR=0 PYTHONWARNINGS=ignore`,
     action === 'stop' ? 'exec "$p" ./ray_driver.py stop' : `"$p" ./ray_driver.py 2> ray.err; r=$?

@@ -13,10 +13,15 @@ const GRACE_SECONDS = 40;
 const POLL_SECONDS = 5;
 const LONGEST_PAUSE_SECONDS = 30;
 
+/** Name of the run folder on the host with this number: hosts of a cluster often share a home folder. */
+export function memberFolder(id: string, node: number): string {
+  return node === 0 ? id : `${id}.${node}`;
+}
+
 /** A handle on a run that is there. `folder` is that on the first host; on the others it lies below their own home. */
 export function runHandle(hosts: Hosts, record: RunRecord, folder: string): Run {
   const members: readonly (string | undefined)[] = record.hosts === undefined ? [record.settings.host] : record.hosts.map((host) => (host === '' ? undefined : host));
-  const folderOn = async (index: number): Promise<string> => (index === 0 ? folder : `${absoluteThere((await hostFacts(hosts.shell(members[index]))).home, hosts.tools.runsFolder ?? '.fuselens/runs')}/${record.id}`);
+  const folderOn = async (index: number): Promise<string> => (index === 0 ? folder : `${absoluteThere((await hostFacts(hosts.shell(members[index]))).home, hosts.tools.runsFolder ?? '.fuselens/runs')}/${memberFolder(record.id, index)}`);
 
   const memberState = async (index: number, signal: AbortSignal | undefined, quiet: boolean): Promise<RunState> => {
     const host = members[index];
@@ -79,11 +84,36 @@ export function runHandle(hosts: Hosts, record: RunRecord, folder: string): Run 
     }
   };
 
+  const stopMember = async (index: number, graceSeconds: number, signal: AbortSignal | undefined): Promise<StopResult> => {
+    const host = members[index];
+    const { exit, stdout, stderr } = await hosts.shell(host).run(stopScript(await folderOn(index), record.id, graceSeconds), signal === undefined ? {} : { signal });
+    if (exit !== 0) {
+      throw exit === 97 ? runFailure('error.run-folder-gone', { id: record.id, host: host ?? '' }, stderr) : new RunFailure(explainRunFailure(stderr, exit, { transport: false, ...(host === undefined ? {} : { host }) }));
+    }
+    return parseStop(stdout);
+  };
+
+  /** Hosts that wait for one that has failed would wait for long: they get the time of a stop, and are ended. */
+  const endWithIt = async (index: number, ended: ReadonlySet<number>, signal: AbortSignal | undefined): Promise<void> => {
+    if (members.length === 1 || (await memberState(index, signal, false)).exit === 0) {
+      return;
+    }
+    for (let seconds = 0; seconds < GRACE_SECONDS && ended.size < members.length; seconds++) {
+      await sleep(1, signal);
+    }
+    await Promise.all(members.map(async (_, other) => (ended.has(other) ? undefined : stopMember(other, 5, signal))));
+  };
+
   const follow: Run['follow'] = async (options) => {
     const stopPolling = new AbortController();
     const polling = options.onState === undefined ? undefined : poll(options.onState, () => state({ quiet: true, signal: stopPolling.signal }), stopPolling.signal);
     try {
-      await Promise.all(members.map((_, index) => followMember(index, options)));
+      const ended = new Set<number>();
+      await Promise.all(members.map(async (_, index) => {
+        await followMember(index, options);
+        ended.add(index);
+        await endWithIt(index, ended, options.signal);
+      }));
       return await state(options.signal === undefined ? {} : { signal: options.signal });
     } finally {
       stopPolling.abort();
@@ -92,13 +122,7 @@ export function runHandle(hosts: Hosts, record: RunRecord, folder: string): Run 
   };
 
   const stop: Run['stop'] = async ({ graceSeconds = GRACE_SECONDS, signal } = {}) => {
-    const results = await Promise.all(members.map(async (host, index): Promise<StopResult> => {
-      const { exit, stdout, stderr } = await hosts.shell(host).run(stopScript(await folderOn(index), record.id, graceSeconds), signal === undefined ? {} : { signal });
-      if (exit !== 0) {
-        throw exit === 97 ? runFailure('error.run-folder-gone', { id: record.id, host: host ?? '' }, stderr) : new RunFailure(explainRunFailure(stderr, exit, { transport: false, ...(host === undefined ? {} : { host }) }));
-      }
-      return parseStop(stdout);
-    }));
+    const results = await Promise.all(members.map((_, index) => stopMember(index, graceSeconds, signal)));
     return { exit: results[0].exit, killed: results.flatMap(({ killed }) => killed), left: results.flatMap(({ left }) => left) };
   };
 

@@ -9,7 +9,7 @@ import { provenanceOf } from './provenance';
 import { RAY_DRIVER, RAY_JOB_FILE, rayCommand, rayJobFile, rayJson } from './ray';
 import { isConnectionLoss, RemoteShell } from './remoteShell';
 import type { Run, RunRecord, StartOptions } from './run';
-import { runHandle } from './runHandle';
+import { memberFolder, runHandle } from './runHandle';
 import type { RunSettings } from './runSettings';
 import { checkSettings } from './settingsFile';
 import { arrayTasks, batchScript, SLURM_STOP, sbatchOptions, slurmArgv, slurmCommand } from './slurm';
@@ -85,7 +85,7 @@ async function startOn(hosts: Hosts, host: string | undefined, record: RunRecord
   const shell = hosts.shell(host);
   const { signal } = options;
   const facts = await hostFacts(shell, signal);
-  const folder = `${absoluteThere(facts.home, hosts.tools.runsFolder ?? '.fuselens/runs')}/${record.id}`;
+  const folder = `${absoluteThere(facts.home, hosts.tools.runsFolder ?? '.fuselens/runs')}/${memberFolder(record.id, rendezvous?.node ?? 0)}`;
   const workdir = workdirOf(record.settings, facts, options.workspace, host === undefined);
   const script = folderScript(host, workdir, folder, { ...record, workdir }, options, patch, rendezvous);
   for (let attempt = 1; ; attempt++) {
@@ -143,7 +143,7 @@ function folderScript(host: string | undefined, hostWorkdir: string, folder: str
       scripts['stop.sh'] = rayCommand(settings, folder, 'stop');
       scripts['ray.json'] = rayJson(settings, id);
       scripts['ray_driver.py'] = RAY_DRIVER;
-      scripts[`ray/${RAY_JOB_FILE}`] = rayJobFile(commandScript(changed, base, settings.procs === undefined ? plainArgv(changed) : torchrunArgv(changed, plainArgv(changed)), hostWorkdir, '/tmp'));
+      scripts[`ray_files/${RAY_JOB_FILE}`] = rayJobFile(commandScript(changed, base, settings.procs === undefined ? plainArgv(changed) : torchrunArgv(changed, plainArgv(changed)), hostWorkdir, '/tmp'));
       return detachScript(content, login);
   }
 }

@@ -1,6 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { homedir } from 'node:os';
 import * as path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -106,6 +107,7 @@ export async function startSshLab(options: SshLabOptions = {}): Promise<SshLab> 
     log: () => readFileSync(path.join(folder, 'log'), 'utf8'),
     dispose: async () => {
       await stopServer();
+      rmSync(path.join(homedir(), '.fuselens-lab', String(port)), { recursive: true, force: true });
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -5,7 +5,7 @@ import * as path from 'node:path';
 import { explainRunFailure } from '../../../src/run/failure';
 import { attachRun, startRun, type Hosts } from '../../../src/run/run';
 import { followToEnd, labHosts, runToEnd } from '../lab/session';
-import { addUser, startSshLab, until, type LabUser, type SshLab } from '../lab/sshLab';
+import { startSshLab, until, type SshLab } from '../lab/sshLab';
 
 /** `npm run test:torch` makes the environment; FUSELENS_PYTHON names another. */
 const PYTHON = [process.env.FUSELENS_PYTHON, path.resolve(import.meta.dirname, '../../../.torch-venv/bin/python')].find((file) => file !== undefined && existsSync(file) && spawnSync(file, ['-c', 'import torch']).status === 0);
@@ -14,7 +14,6 @@ const SOURCE = path.resolve(import.meta.dirname, '../lab/sum_ranks.py');
 describe('torchrun over ssh', () => {
   let lab: SshLab;
   let hosts: Hosts;
-  let user: LabUser | undefined;
   before(async function () {
     if (PYTHON === undefined || process.getuid?.() !== 0) {
       this.skip();
@@ -22,12 +21,11 @@ describe('torchrun over ssh', () => {
     lab = await startSshLab();
     hosts = labHosts(lab);
     cpSync(SOURCE, `${lab.folder}/sum_ranks.py`);
-    // The second host is another user's account, with a home of its own.
-    user = addUser(lab, 'fltorch', '/bin/bash');
+    // Two names of one machine, which share a home folder, as the hosts of a cluster do.
+    lab.configure('Host lab-second\n User root');
   });
   after(async () => {
     await hosts?.dispose();
-    user?.remove();
     await lab?.dispose();
   });
   const command = (...args: readonly string[]): { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> } => ({ command: PYTHON ?? '', args: [`${lab.folder}/sum_ranks.py`, ...args], env: { OMP_NUM_THREADS: '1' } });
@@ -39,11 +37,11 @@ describe('torchrun over ssh', () => {
   });
 
   it('runs ranks on several hosts that meet at the first, as one run', async () => {
-    const run = await startRun(hosts, { launcher: 'torchrun', host: 'lab', nodes: ['lab', 'lab-fltorch'], procs: 1, ...command('x') });
+    const run = await startRun(hosts, { launcher: 'torchrun', host: 'lab', nodes: ['lab', 'lab-second'], procs: 1, ...command('x') });
     const { state, output } = await followToEnd(run);
     assert.equal(state.exit, 0, output);
     assert.deepEqual(output.split('\n').filter((line) => line.startsWith('rank')).sort(), ['rank 0 of 2: 3 x', 'rank 1 of 2: 3 x']);
-    assert.deepEqual((await attachRun(hosts, 'lab', run.id)).hosts, ['lab', 'lab-fltorch']);
+    assert.deepEqual((await attachRun(hosts, 'lab', run.id)).hosts, ['lab', 'lab-second']);
   });
 
   it('names the rank that failed', async () => {

@@ -52,7 +52,7 @@ export const fuseMessages: Readonly<Record<string, string>> = {
   'fuse.caution.checkpoint-policy': 'A checkpoint policy in this workspace names operators: add the fused one where these were named.',
   'fuse.caution.lm-head-sharded': 'FSDP is used here: a fused linear loss must read lm_head.weight inside its FSDP module, where it is whole.',
   'fuse.caution.lm-head-shared': 'lm_head is shared with an MTP head here: a fused linear loss computes its gradient in the forward pass, for one of them only.',
-  'fuse.caution.npu-rotary': 'npu_rotary_mul takes 3 or 4 dimensions, an even head size below 896 and cos and sin in the dtype of x; it keeps its input for the backward pass.',
+  'fuse.caution.npu-rotary': 'npu_rotary_mul takes 3 or 4 dimensions, an even head size below 896, and cos and sin of as many dimensions and the dtype of x; it keeps its input for the backward pass.',
   'fuse.switch': '{package} has a switch of its own for this: {setting}',
   'fuse.switch.version': '{package} {version} has a switch of its own for this: {setting}',
   'fuse.switch.note.lm-head': 'Not where lm_head is sharded or shared with an MTP head.',

@@ -83,9 +83,9 @@ class GatedDeltaNet(nn.Module):
 
 
 def rotary_table(tokens, inv_freq, dtype):
-    """cos and sin for the rotated part of a head: [tokens, 1, 2 * len(inv_freq)]."""
+    """cos and sin for the rotated part of a head: [1, tokens, 1, 2 * len(inv_freq)]."""
     angles = torch.arange(tokens, dtype=torch.float32, device=inv_freq.device)[:, None] * inv_freq
-    angles = torch.cat((angles, angles), dim=-1)[:, None, :]
+    angles = torch.cat((angles, angles), dim=-1)[None, :, None, :]
     return angles.cos().to(dtype), angles.sin().to(dtype)
 
 

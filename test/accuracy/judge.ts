@@ -121,8 +121,10 @@ export async function judge({ root, run, mode, rows, scopes, candidates, parser,
     entry.answered += weight;
     const file = relative(node.statement.file);
     const source = byFile.get(file);
-    const line = source?.lines.line(node.statement.start) ?? 0;
-    const endLine = source?.lines.line(Math.max(node.statement.start, node.statement.end - 1)) ?? 0;
+    // The body of a lambda runs in the statement that calls it, and stands elsewhere.
+    const stands = node.place.start >= node.statement.start && node.place.end <= node.statement.end ? node.statement : node.place;
+    const line = source?.lines.line(stands.start) ?? 0;
+    const endLine = source?.lines.line(Math.max(stands.start, stands.end - 1)) ?? 0;
     const unique = file === frame.file && line <= frame.last && endLine >= frame.first;
     const wanted = rowsOf(frame.file).slice(frame.first - 1, frame.last).join('');
     const answered = node.call < 0 ? found.candidate.graph.root.name : found.candidate.graph.calls[node.call].callee;

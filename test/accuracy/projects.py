@@ -26,7 +26,14 @@ DTYPE = torch.float32 if FLOAT32.intersection(sys.argv[3:]) else torch.bfloat16
 IDS = torch.randint(3, 60, (2, 24), generator=torch.Generator().manual_seed(1))
 
 
-class StandIn(torch.nn.Module):
+class AnyAttribute(type):
+    def __getattr__(cls, name):
+        if name.startswith('_'):
+            raise AttributeError(name)
+        return StandIn
+
+
+class StandIn(torch.nn.Module, metaclass=AnyAttribute):
     """What a missing package's name stands for: a class, a decorator, a constant."""
 
     def __init__(self, *args, **kwargs):
@@ -40,6 +47,8 @@ class StandInModule(types.ModuleType):
     __path__ = ()
 
     def __getattr__(self, name):
+        if name == '__version__':
+            return '0.0'
         if name.startswith('__'):
             raise AttributeError(name)
         return StandIn

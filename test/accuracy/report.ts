@@ -1,7 +1,7 @@
 /** Prints results of `score.ts` as the tables of docs/accuracy.md: `DEVELOPED=a,b tsx test/accuracy/report.ts results.jsonl`. */
 import fs from 'node:fs';
 
-interface Side { readonly total: number; readonly answered: number; readonly file: number; readonly inSet: number; readonly unique: number; readonly path: number }
+interface Side { readonly total: number; readonly answered: number; readonly file: number; readonly inSet: number; readonly unique: number; /** Absent in results of before it was scored. */ readonly path?: number }
 interface Result {
   readonly mode: string; readonly run: string; readonly abstains?: { readonly code: string }; readonly file?: string; readonly function?: string; readonly equals?: readonly string[];
   readonly penalty?: number; readonly nextPenalty?: number; readonly confidence?: number; readonly score?: Readonly<Record<string, Side>>;
@@ -19,7 +19,7 @@ const isWrong = (result: Result): boolean => result.score !== undefined && (resu
 
 function row(name: string, list: readonly Result[]): string {
   const answered = list.filter((result) => result.score !== undefined);
-  const share = (side: string, key: keyof Side): string => percent(answered.reduce((sum, { score }) => sum + (score?.[side]?.[key] ?? 0), 0), answered.reduce((sum, { score }) => sum + (score?.[side]?.total ?? 0), 0));
+  const share = (side: string, key: keyof Side): string => answered.some(({ score }) => score?.[side] !== undefined && score[side][key] === undefined) ? '–' : percent(answered.reduce((sum, { score }) => sum + (score?.[side]?.[key] ?? 0), 0), answered.reduce((sum, { score }) => sum + (score?.[side]?.total ?? 0), 0));
   const wrong = answered.filter(isWrong);
   const confident = answered.filter(({ confidence }) => (confidence ?? 0) >= CONFIDENT);
   return `| ${name} | ${list.length} | ${answered.length} | ${confident.length} | ${wrong.filter(({ confidence }) => (confidence ?? 0) >= CONFIDENT).length} / ${wrong.length} | ${share('forward', 'inSet')} | ${share('forward', 'unique')} | ${share('forward', 'path')} | ${share('backward', 'inSet')} | ${share('backward', 'path')} | ${share('recompute', 'inSet')} |`;

@@ -3,7 +3,8 @@
 #
 #     PYTHON=venv/bin/python test/accuracy/run.sh OUT_DIR [record|score|report]
 #
-# PYTHON needs torch and transformers. Without a second argument all three parts run.
+# PYTHON needs torch, transformers and, for the other projects, einops. Without a second argument all three parts run. With
+# PROJECTS=DIR, a folder with checkouts of the projects that projects.py names, those are run and scored too.
 set -u
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-python3}
@@ -28,6 +29,9 @@ if [ "$part" = all ] || [ "$part" = record ]; then
   record nodtypes $developed --no-dtypes
   record dropout $developed --dropout 0.1
   record fused $developed --fused-norms
+  if [ -n "${PROJECTS:-}" ]; then
+    "$python" test/accuracy/projects.py "$PROJECTS" "$out/projects"
+  fi
 fi
 
 package=$("$python" -c 'import os, transformers; print(os.path.dirname(transformers.__file__))')
@@ -46,6 +50,9 @@ if [ "$part" = all ] || [ "$part" = score ]; then
   for name in noisy checkpoint sdpa noapi nodtypes dropout fused; do
     score own "$out"/runs/$name/*
   done
+  if [ -n "${PROJECTS:-}" ]; then
+    JSON=$out/results.jsonl npx tsx test/accuracy/scoreProjects.ts "$PROJECTS" "$out"/projects/*
+  fi
 fi
 
 if [ "$part" = all ] || [ "$part" = report ]; then

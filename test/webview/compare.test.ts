@@ -71,7 +71,7 @@ describe('the Compare view', function () {
     assert.match(await heading.innerText(), /all 3 ranks together, one step/);
     await page.locator('.section-tables').getByRole('button', { name: /^Calls, Base/ }).click();
     await page.locator('.section-tables th[aria-sort="descending"]').waitFor();
-    await page.locator('.section-tables vscode-text-field').locator('input').fill('norm');
+    await page.getByRole('textbox', { name: 'Filter by name' }).fill('norm');
     await page.locator('.section-tables tbody tr', { hasText: 'Zero-centred RMSNorm' }).first().waitFor();
     const state = (await sent(page)).filter((message) => message.kind === 'state').at(-1)?.state;
     assert.deepEqual([state?.detail?.scope, state?.detail?.sort?.key, state?.detail?.filter], ['all', 'base_calls', 'norm']);
@@ -83,7 +83,7 @@ describe('the Compare view', function () {
     const page = await harness.open();
     await page.locator('.checks summary').click();
     const before = await page.locator('.verdict-head').innerText();
-    const field = page.locator('.tokens-form vscode-text-field').first().locator('input');
+    const field = page.getByRole('textbox', { name: 'Tokens of a base step' });
     assert.equal(await field.inputValue(), '131072', 'what the profile states stands there');
     await field.fill('262144');
     await page.locator('.tokens-form vscode-button').click();

@@ -46,14 +46,17 @@ export function dropdown(label: string, choices: readonly Choice[], value: strin
 
 /** A one-line text field; `onInput` is called while the user types. */
 export function textField(label: string, value: string, onInput: (value: string) => void): HTMLElement {
-  const element = h('vscode-text-field', { placeholder: label, 'aria-label': label, value, size: 40 }, h('span', { slot: 'start', class: 'codicon codicon-search', 'aria-hidden': 'true' }));
+  const element = h('vscode-text-field', { placeholder: label, 'aria-label': label, value, size: 40 }, h('span', { slot: 'start', class: 'codicon codicon-search', 'aria-hidden': 'true' }), fieldName(label));
   element.addEventListener('input', () => onInput((element as HTMLInputElement).value));
   return element;
 }
 
+/** The toolkit names a field by its text and overwrites any other name; hidden text gives it ours. */
+const fieldName = (label: string): HTMLElement => h('span', { slot: 'end', class: 'visually-hidden' }, label);
+
 /** A one-line field for a number or a word, without the look of a search. */
 export function plainField(label: string, value: string, onInput: (value: string) => void): HTMLElement {
-  const element = h('vscode-text-field', { 'aria-label': label, value, size: 14 });
+  const element = h('vscode-text-field', { 'aria-label': label, value, size: 14 }, fieldName(label));
   element.addEventListener('input', () => onInput((element as HTMLInputElement).value));
   return element;
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { attachRun } from '../../run/run';
-import type { RunSettings } from '../../run/runSettings';
+import { captureOutput } from '../../run/captureOutput';
+import { attachRun, type Run, type RunRecord } from '../../run/run';
 import { sentenceOf } from '../sentences';
 import { setBaseline } from './baseline';
 import { fetchFrom, fetchedFolder, keyOfRun, openProfile, outsideContainer } from './captureResults';
@@ -124,7 +124,7 @@ export async function profileOf(context: RunContext, entry: RunEntry): Promise<s
 
 async function fetchRun(context: RunContext, entry: RunEntry): Promise<string | undefined> {
   const run = await attachRun(context.runs.connections, entry.host, entry.id);
-  const output = await outputOf(context, run.record.settings, run, entry);
+  const output = await outputOf(context, run.record, run, entry.host);
   if (output === undefined) {
     void vscode.window.showInformationMessage(vscode.l10n.t('{0} has no profile: it was run without capture, or has not come so far.', entry.name));
     return undefined;
@@ -141,11 +141,11 @@ async function fetchRun(context: RunContext, entry: RunEntry): Promise<string | 
   return profile;
 }
 
-/** Where a captured run leaves its profile; its own record of it stands in the folder's manifest. */
-async function outputOf({ runs }: RunContext, settings: RunSettings, run: { readonly id: string; readonly folder: string }, { host }: RunEntry): Promise<string | undefined> {
-  const { stdout } = await runs.connections.shell(host).exec(['sh', '-c', 'sed -n "s/^export FUSELENS_CAPTURE=//p; s/^export FUSELENS_XTUNER_WORK_DIR=//p" "$1/command.sh" "$1"/ray/* 2>/dev/null | head -n 1', 'sh', run.folder]);
-  const quoted = stdout.trim();
-  return quoted === '' ? undefined : outsideContainer(quoted.replace(/^'|'$/g, '').replaceAll(`'\\''`, `'`), settings, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath);
+/** Where a captured run leaves its profile, on its host. */
+async function outputOf({ runs }: RunContext, { settings }: RunRecord, { id, folder }: Pick<Run, 'id' | 'folder'>, host: string | undefined): Promise<string | undefined> {
+  const { stdout } = await runs.connections.shell(host).exec(['head', '-c', '262144', `${folder}/command.sh`]);
+  const output = settings.capture === undefined ? undefined : captureOutput(stdout, id);
+  return output?.seenByJob === true ? outsideContainer(output.folder, settings, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath) : output?.folder;
 }
 
 /** Here in the Explorer of the system; on a host in a terminal there. */

@@ -11,6 +11,7 @@ import type { CaptureSettings } from '../run/runSettings';
 import { parseCommand, type ParsedCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
+import { runTools } from './runTools';
 
 const OPTIONS = {
   steps: { type: 'string' }, warmup: { type: 'string' }, stacks: { type: 'boolean' }, shapes: { type: 'boolean' }, memory: { type: 'boolean' }, level: { type: 'string' },
@@ -35,7 +36,7 @@ export async function captureCommand(args: readonly string[], context: CommandCo
     throw new UsageError('cli.usage.capture-out', { value: out });
   }
   const cacheFolder = defaultCacheFolder(context.io.environment);
-  const hosts = new Hosts();
+  const hosts = new Hosts(runTools(context));
   try {
     const passes = await runCapture(hosts, {
       launcher: 'command', command: argv[0], args: argv.slice(1), capture: captureOf(command), ...(host === undefined ? {} : { host }),

@@ -87,7 +87,7 @@ Writes what a profile was read into, so that it can be opened elsewhere: copy DI
   'run.phase.stopped': 'stopped',
   'run.phase.lost': 'lost',
   'run.push-plan': '{count} {count#file#files} ({size}) to {host}:{folder}, {unchanged} unchanged:',
-  'run.push-newer': '! {count} {count#file was#files were} changed on {host} after here, so somebody may have edited there.',
+  'run.push-newer': '! {count} {count#file is#files are} newer on {host}: look there for edits before sending.',
   'run.push-large': 'Not sent, since it is large: {file} ({size}).',
   'run.fetched': '{count} {count#file#files} ({size} MB, {received} MB over the wire) in {folder}; {kept} already here, {left} left there.',
 };

@@ -29,16 +29,21 @@ describe('real and hostile profiles in the editor', function () {
     return typeof text === 'string' ? text : (text?.label ?? '');
   };
 
-  it('say of ranks that cannot be read why, and read the others', async () => {
+  it('say of ranks without kernels what is missing, show what is left of them, and read the others', async () => {
     assert.equal(await api.openProfile(path.join(shared, 'ascend/msinsight-qwen3-4rank')), true);
     const [root] = await children();
     const ranks = (await children(root)).filter(({ kind }) => kind === 'rank');
     assert.deepEqual(ranks.map(label), ['Rank 0', 'Rank 1', 'Rank 2', 'Rank 3']);
     const descriptions = ranks.map((node) => String(api.tree.item(node).description));
-    assert.match(descriptions[1], /kernel_details\.csv/);
+    assert.match(descriptions[1], /^kernels unknown.*kernel_details\.csv/);
+    assert.ok(!descriptions[1].includes('0 kernels'));
     assert.ok(!descriptions[1].includes(shared), 'the path to the profile is left out');
     assert.equal((await children(ranks[0])).filter(({ kind }) => kind === 'step').length, 1);
     assert.equal(api.profiles()[0].ranks[0].loaded?.kernels, 2463);
+    assert.equal((await children(ranks[1])).filter(({ kind }) => kind === 'step').length, 1, 'the step of step_trace_time.csv');
+    const files = (await children(ranks[1])).find(({ kind }) => kind === 'files');
+    const listed = (await children(files)).map((node) => `${label(node)}: ${String(api.tree.item(node).description)}`);
+    assert.ok(listed.some((line) => /^kernel_details\.csv: Missing/.test(line)) && listed.some((line) => /communication\.json: .*figures/.test(line)), listed.join('\n'));
     await vscode.commands.executeCommand('fuselens.showProblems');
     const problems = (await children(root)).find(({ kind }) => kind === 'problems');
     assert.ok(problems);

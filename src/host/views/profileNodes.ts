@@ -169,14 +169,17 @@ function rankItem(profile: Profile, rank: RankSummary): vscode.TreeItem {
     const reason = unreadableReason(profile, rank);
     return row(rankName(rank), vscode.TreeItemCollapsibleState.None, { icon: SEVERITY_ICON.error, description: reason, tooltip: reason, context: 'unreadable' });
   }
-  const description = rank.withoutKernels === true || (loaded !== undefined && loaded.kernels === undefined) ? vscode.l10n.t('kernels unknown')
+  // What a rank without kernels lacks stands beside its name, where another has their number.
+  const reason = rank.withoutKernels === true ? unreadableReason(profile, rank) : undefined;
+  const unknown = reason !== undefined || (loaded !== undefined && loaded.kernels === undefined);
+  const description = unknown ? [vscode.l10n.t('kernels unknown'), reason ?? ''].filter((part) => part !== '').join(' · ')
     : loaded?.kernels === undefined ? formatBytes(rank.bytes) : vscode.l10n.t('{0} kernels', loaded.kernels.toLocaleString(vscode.env.language));
   const facts = loaded === undefined ? [] : [
     ...(loaded.device === undefined ? [] : [vscode.l10n.t('Device {0}', loaded.device)]),
     ...(loaded.host === undefined ? [] : [vscode.l10n.t('Host {0}', loaded.host)]),
     ...Object.entries(loaded.facts).map(([name, value]) => `${name}: ${value}`),
   ];
-  return row(rankName(rank), vscode.TreeItemCollapsibleState.Collapsed, { icon: 'server-process', description, tooltip: [rank.label, ...facts].join('\n'), context: 'rank' });
+  return row(rankName(rank), vscode.TreeItemCollapsibleState.Collapsed, { icon: 'server-process', description, tooltip: [rank.label, ...(reason === undefined ? [] : [reason]), ...facts].join('\n'), context: 'rank' });
 }
 
 function problemItem(problem: Problem): vscode.TreeItem {

@@ -1,11 +1,11 @@
 /**
  * `npm run test:remote [-- --grep TEXT] [FILE.remote.ts]`: runs over a real sshd, Slurm and Ray on this machine, with keys made for
- * the occasion. As root on Debian it installs what is missing (and says so); elsewhere a part that cannot run is skipped and named.
+ * the occasion, and the whole round with PyTorch where `npm run test:torch -- --prepare` has put it. As root on Debian it installs what is missing (and says so); elsewhere a part that cannot run is skipped and named.
  */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { ensureDependencies, root } from './environment.mjs';
+import { ensureDependencies, findTorch, root } from './environment.mjs';
 
 const PACKAGES = { sshd: 'openssh-server', ip: 'iproute2', ps: 'procps', rsync: 'rsync', zsh: 'zsh', fish: 'fish', tcsh: 'tcsh', slurmctld: 'slurm-wlm', munged: 'munge', git: 'git', python3: 'python3' };
 const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
@@ -61,6 +61,10 @@ absent.forEach(program => console.log(`${program} is not installed (Debian: ${PA
 if (process.getuid?.() !== 0) {
   console.log('Not root: tests with other users, network namespaces, containers, small disks and Slurm are skipped.');
 }
+const python = findTorch();
+if (python === undefined) {
+  console.log('No Python with PyTorch: torchrun and the whole round are left out. To run them: npm run test:torch -- --prepare');
+}
 const ray = rayFolder();
 if (ray === undefined) {
   console.log('Ray could not be installed: its tests are skipped.');
@@ -78,6 +82,6 @@ const all = fs.readdirSync(folder).filter(file => file.endsWith('.remote.ts')).s
 const mocha = spawnSync(process.execPath, ['node_modules/mocha/bin/mocha.js', '--timeout', '300000',
   // Here nothing may be skipped.
   ...(process.env.CI === undefined ? [] : ['--forbid-pending']), ...options.filter(option => !option.endsWith('.remote.ts')), ...(files.length > 0 ? files : all)], {
-  cwd: root, stdio: 'inherit', env: { ...process.env, ...(ray === undefined ? {} : { FUSELENS_RAY: ray }) },
+  cwd: root, stdio: 'inherit', env: { ...process.env, ...(ray === undefined ? {} : { FUSELENS_RAY: ray }), ...(python === undefined ? {} : { FUSELENS_PYTHON: python }) },
 });
 process.exitCode = mocha.status ?? 1;

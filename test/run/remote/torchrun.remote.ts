@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import * as path from 'node:path';
 import { explainRunFailure } from '../../../src/run/failure';
 import { attachRun, startRun, type Hosts } from '../../../src/run/run';
 import { followToEnd, labHosts, runToEnd } from '../lab/session';
 import { startSshLab, until, type SshLab } from '../lab/sshLab';
+import { TORCH_PYTHON } from '../lab/torch';
 
-/** `npm run test:torch` makes the environment; FUSELENS_PYTHON names another. */
-const PYTHON = [process.env.FUSELENS_PYTHON, path.resolve(import.meta.dirname, '../../../.torch-venv/bin/python')].find((file) => file !== undefined && existsSync(file) && spawnSync(file, ['-c', 'import torch']).status === 0);
 const SOURCE = path.resolve(import.meta.dirname, '../lab/sum_ranks.py');
 
 describe('torchrun over ssh', () => {
   let lab: SshLab;
   let hosts: Hosts;
   before(async function () {
-    if (PYTHON === undefined || process.getuid?.() !== 0) {
+    if (TORCH_PYTHON === undefined || process.getuid?.() !== 0) {
       this.skip();
     }
     lab = await startSshLab();
@@ -28,7 +27,7 @@ describe('torchrun over ssh', () => {
     await hosts?.dispose();
     await lab?.dispose();
   });
-  const command = (...args: readonly string[]): { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> } => ({ command: PYTHON ?? '', args: [`${lab.folder}/sum_ranks.py`, ...args], env: { OMP_NUM_THREADS: '1' } });
+  const command = (...args: readonly string[]): { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> } => ({ command: TORCH_PYTHON ?? '', args: [`${lab.folder}/sum_ranks.py`, ...args], env: { OMP_NUM_THREADS: '1' } });
 
   it('runs ranks on one node', async () => {
     const { state, output } = await runToEnd(hosts, { host: 'lab', launcher: 'torchrun', procs: 2, ...command('it\'s $x') });
@@ -53,7 +52,7 @@ describe('torchrun over ssh', () => {
 
   it('is stopped with its ranks, which are in sessions of their own', async () => {
     const program = 'import torch.distributed as d, time; d.init_process_group("gloo"); print("up", flush=True); time.sleep(600)';
-    const run = await startRun(hosts, { host: 'lab', launcher: 'torchrun', procs: 2, command: PYTHON ?? '', args: [await scriptOf(hosts, program)] });
+    const run = await startRun(hosts, { host: 'lab', launcher: 'torchrun', procs: 2, command: TORCH_PYTHON ?? '', args: [await scriptOf(hosts, program)] });
     await until(async () => (await followText(hosts, run.folder)).split('up').length > 2, 'the ranks did not come up', 120);
     const { left } = await run.stop();
     assert.deepEqual(left, []);

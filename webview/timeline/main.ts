@@ -97,7 +97,8 @@ async function load(rank: string, step: number | undefined, saved: SavedDetail |
       return;
     }
     loading = undefined;
-    if (layout.lanes.every(({ events, untimed }) => events + untimed === 0)) {
+    // Steps alone, without a time of their own, are nothing to draw.
+    if (layout.lanes.every(({ kind, events, untimed }) => kind === 'steps' || events + untimed === 0)) {
       showPage(root, failurePage(words.t('timeline.nothing'), button({ label: words.t('view.openOther'), onClick: () => bridge.post({ kind: 'openOther' }) })));
       return;
     }

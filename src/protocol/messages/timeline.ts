@@ -7,7 +7,7 @@ export const timelineMessages: Readonly<Record<string, string>> = {
   'timeline.legend': 'Kernel families',
   'timeline.legendTip': '{name}: {count} {count#kernel#kernels}, {time} kernel time. {about} Click hides the family, Alt+click shows only it.',
   'timeline.showAll': 'Show all families',
-  'timeline.nothing': 'This rank holds no events, so there is no timeline to draw.',
+  'timeline.nothing': 'No events of this rank can be read, so there is no timeline to draw.',
   'timeline.retry': 'Try again',
   'timeline.range': '{from} to {to} ({length})',
   'timeline.outliers': '{count} {count#event lies far outside the recording and is#events lie far outside the recording and are} left out of the axis',

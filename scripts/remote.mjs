@@ -1,6 +1,7 @@
 /**
  * `npm run test:remote [-- --grep TEXT] [FILE.remote.ts]`: runs over a real sshd, Slurm and Ray on this machine, with keys made for
- * the occasion, and the whole round with PyTorch where `npm run test:torch -- --prepare` has put it. As root on Debian it installs what is missing (and says so); elsewhere a part that cannot run is skipped and named.
+ * the occasion, and the whole round with PyTorch, where `npm run test:torch -- --prepare` has put it. As root on Debian it installs
+ * what is missing (and says so); elsewhere a part that cannot run is skipped and named.
  */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';

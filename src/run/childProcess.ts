@@ -80,6 +80,13 @@ export function runChild(file: string, args: readonly string[], options: ChildOp
       const code = error.code === 'ENOENT' ? 'error.run-no-program' : error.code === 'E2BIG' ? 'error.run-too-long' : 'error.run-no-start';
       reject(runFailure(code, { file, text: error.message }, error.message));
     });
+    child.once('exit', () => {
+      // A shared connection of ssh holds the pipes of a session that nobody waits for any more, until what runs there ends.
+      if (failed instanceof Cancelled) {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }
+    });
     child.once('close', (code, signalName) => {
       signal?.removeEventListener('abort', abort);
       taking.then(() => {

@@ -116,7 +116,7 @@ async function measureHere(what: 'load' | 'overviews', profile: string): Promise
     if (what === 'load') {
       kernels += (await engine.call('load', { rank: id })).loaded?.kernels ?? 0;
     } else {
-      kernels += (await engine.call('overview', { rank: id })).report.kernels.count;
+      kernels += (await engine.call('overview', { rank: id })).report.kernels.count ?? 0;
     }
   }
   const seconds = (performance.now() - start) / 1000;

@@ -140,11 +140,14 @@ export class Workbench {
     // A new window makes its service for custom editors when it is idle: until then every file opens as text.
     for (let left = 8; ; left--) {
       await this.page.getByRole('treeitem', { name: item }).dblclick();
-      const frame = await this.frame(selector, left > 1 ? WAIT_MS / 4 : WAIT_MS).catch((reason: unknown) => (left > 1 ? undefined : Promise.reject(reason)));
-      if (frame !== undefined) {
-        return frame;
+      try {
+        return await this.frame(selector, left > 1 ? WAIT_MS / 4 : WAIT_MS);
+      } catch (error) {
+        if (left === 1) {
+          throw error;
+        }
+        await this.command('View: Close Editor');
       }
-      await this.command('View: Close Editor');
     }
   }
 

@@ -3,7 +3,7 @@ import { attributionNotes } from '../../src/protocol/attributionNotes';
 import type { Attribution } from '../../src/protocol/fingerprints';
 import { MESSAGES, text } from '../../src/protocol/text';
 
-const NONE: Attribution = { locatedShare: 0, alignment: null, carried: null, holes: [], files: 0, capped: false, ambiguous: [] };
+const NONE: Attribution = { locatedShare: 0, alignment: null, stacks: 'none', carried: null, holes: [], files: 0, capped: false, ambiguous: [] };
 
 describe('how lines were found, in words', () => {
   it('is nothing where nothing was asked and nothing recorded', () => {

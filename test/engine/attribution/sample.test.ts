@@ -37,7 +37,7 @@ describe('attribution of the sample, which has no stacks', () => {
     const port = nodeFilePort();
     const problems = new ProblemList();
     const { sources } = await findAscendFolders(port, path.join(folder, 'baseline'), { problems });
-    const ranks = await Promise.all(sources.map((source) => source.read?.({ port, problems })));
+    const ranks = await Promise.all(sources.map(async (source) => source.read?.({ port, problems })));
     return ranks.filter((rank) => rank !== undefined);
   };
 

@@ -84,6 +84,21 @@ export function runHandle(hosts: Hosts, record: RunRecord, folder: string): Run 
     }
   };
 
+  /** A connection may be lost between the last output and the question how it ended: it is asked again, as output is. */
+  const patiently = async <T>(ask: () => Promise<T>, { signal, giveUpAfterSeconds = Infinity }: FollowOptions): Promise<T> => {
+    const since = Date.now();
+    for (let pause = 1; ; pause = Math.min(LONGEST_PAUSE_SECONDS, pause * 2)) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!isConnectionLoss(error) || Date.now() - since > giveUpAfterSeconds * 1000) {
+          throw error;
+        }
+      }
+      await sleep(pause, signal);
+    }
+  };
+
   const stopMember = async (index: number, graceSeconds: number, signal: AbortSignal | undefined): Promise<StopResult> => {
     const host = members[index];
     const { exit, stdout, stderr } = await hosts.shell(host).run(stopScript(await folderOn(index), record.id, graceSeconds), signal === undefined ? {} : { signal });
@@ -94,8 +109,9 @@ export function runHandle(hosts: Hosts, record: RunRecord, folder: string): Run 
   };
 
   /** Hosts that wait for one that has failed would wait for long: they get the time of a stop, and are ended. */
-  const endWithIt = async (index: number, ended: ReadonlySet<number>, signal: AbortSignal | undefined): Promise<void> => {
-    if (members.length === 1 || (await memberState(index, signal, false)).exit === 0) {
+  const endWithIt = async (index: number, ended: ReadonlySet<number>, options: FollowOptions): Promise<void> => {
+    const { signal } = options;
+    if (members.length === 1 || (await patiently(() => memberState(index, signal, false), options)).exit === 0) {
       return;
     }
     for (let seconds = 0; seconds < GRACE_SECONDS && ended.size < members.length; seconds++) {
@@ -112,9 +128,9 @@ export function runHandle(hosts: Hosts, record: RunRecord, folder: string): Run 
       await Promise.all(members.map(async (_, index) => {
         await followMember(index, options);
         ended.add(index);
-        await endWithIt(index, ended, options.signal);
+        await endWithIt(index, ended, options);
       }));
-      return await state(options.signal === undefined ? {} : { signal: options.signal });
+      return await patiently(() => state(options.signal === undefined ? {} : { signal: options.signal }), options);
     } finally {
       stopPolling.abort();
       await polling;

@@ -81,7 +81,7 @@ function draw(holder: HTMLElement, pair: WindowPair, windows: Windows, options: 
     const data = windows[side];
     const focus = data.focusCount === 0 ? words.t('compare.window.none', { count: data.count }) : words.t('compare.window.side', { count: data.count, focus: data.focusCount, time: words.time(data.focusNs / 1000) });
     const holderOf = h('div', { class: 'window-holder' });
-    return { side, data, holderOf, element: h('div', { class: `window-side window-${side}` }, h('div', { class: 'window-head' }, h('span', { class: `side-mark side-${side}`, 'aria-hidden': 'true' }), h('strong', {}, words.t(`compare.${side}`)), ` ${report[side].name}${rank} `, h('span', { class: 'faint' }, `${focus} · ${words.t('compare.window.starts', { start: words.time(data.startNs / 1000) })}`)), holderOf) };
+    return { side, data, holderOf, element: h('div', { class: `window-side window-${side}` }, h('div', { class: 'window-head' }, h('span', { class: `side-mark side-${side}`, 'aria-hidden': 'true' }), h('strong', {}, words.t(`compare.${side}`)), ` ${report[side].name}${rank} `, h('span', { class: 'faint' }, `· ${focus} · ${words.t('compare.window.starts', { start: words.time(data.startNs / 1000) })}`)), holderOf) };
   });
   const table = windowTable(panels.map(({ side, data }) => ({ side: words.t(`compare.${side}`), kernels: data.kernels })));
   const grid = new DataTable({ table, words, label: words.t('compare.window.kernels'), maxHeight: 260, copy: copyWith(options) });

@@ -60,12 +60,7 @@ describe('fusing more than one place', () => {
     const workbench = await openWorkbench({ folder: own, settings: { 'fuselens.openOnStart': [path.join(folder, 'baseline')], 'fuselens.source.folders': [site] } });
     const { page } = workbench;
     await workbench.frame('table.figures-table');
-    await page.keyboard.press('Control+O');
-    const input = page.locator('.quick-input-widget input.input');
-    await input.waitFor({ timeout: 20000 });
-    await input.fill(installed);
-    await page.waitForTimeout(500);
-    await page.keyboard.press('Enter');
+    await workbench.openPath(installed);
     await page.locator('.codelens-decoration a', { hasText: /kernels/ }).first().waitFor({ timeout: 90000 });
     await page.locator('.view-line', { hasText: 'torch.rsqrt(h.pow(2)' }).first().click();
     await page.keyboard.press('Control+.');

@@ -151,6 +151,26 @@ export class Workbench {
     }
   }
 
+  /** Opens a file outside the folder by the dialog of the workbench. */
+  async openPath(file: string): Promise<void> {
+    await this.page.keyboard.press('Control+O');
+    const input = this.page.locator('.quick-input-widget input.input');
+    await input.waitFor({ timeout: WAIT_MS });
+    // The dialog lists the folder it begins in when it can, and then puts that folder in place of what was typed.
+    for (let left = 10; ; left--) {
+      await input.fill(file);
+      await this.page.waitForTimeout(1000);
+      if ((await input.inputValue()) === file) {
+        await this.page.keyboard.press('Enter');
+        const closed = await input.waitFor({ state: 'hidden', timeout: WAIT_MS / 4 }).then(() => true, () => false);
+        if (closed) {
+          return;
+        }
+      }
+      assert.ok(left > 1, `the dialog does not open ${file}`);
+    }
+  }
+
   /** The webview (or any inner frame) that shows an element matching `selector`; waits for it. */
   async frame(selector: string, wait = WAIT_MS): Promise<Frame> {
     const deadline = Date.now() + wait;

@@ -54,9 +54,18 @@ export function fingerprintsContent(options: FingerprintsOptions): RankContent {
   const element = h('div', { class: 'content' },
     section(options, { id: 'fingerprints', title: words.t('fingerprints.title'), tip: words.t('report.fingerprintsNote'), table },
       h('div', { class: 'table-tools' }, field, h('span', { class: 'faint' }, words.t('fingerprints.openRow'))), grid.element,
-      attributionNotes(data.attribution).map(({ code, args }) => h('p', { class: 'note' }, words.t(code, args)))),
+      howLocated(data, words)),
     card);
   return { element, dispose: () => undefined };
+}
+
+/** The weightiest sentence on how lines were found, and the rest on demand. */
+function howLocated({ attribution }: FingerprintData, words: FingerprintsOptions['words']): HTMLElement | undefined {
+  const [first, ...rest] = attributionNotes(attribution).map(({ code, args }) => words.t(code, args));
+  if (first === undefined) {
+    return undefined;
+  }
+  return rest.length === 0 ? h('p', { class: 'note' }, first) : h('details', {}, h('summary', {}, first), rest.map((note) => h('p', { class: 'note' }, note)));
 }
 
 /** "Gated RMSNorm"; unknown chains by how many kernels repeat. */

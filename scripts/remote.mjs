@@ -80,7 +80,7 @@ const folder = path.join(root, 'test/run/remote');
 const options = process.argv.slice(2);
 const files = options.filter(option => option.endsWith('.remote.ts'));
 const all = fs.readdirSync(folder).filter(file => file.endsWith('.remote.ts')).sort().map(file => path.join('test/run/remote', file));
-const mocha = spawnSync(process.execPath, ['node_modules/mocha/bin/mocha.js', '--timeout', '300000',
+const mocha = spawnSync(process.execPath, ['node_modules/mocha/bin/mocha.js', '--timeout', '300000', '--retries', '1',
   // Here nothing may be skipped.
   ...(process.env.CI === undefined ? [] : ['--forbid-pending']), ...options.filter(option => !option.endsWith('.remote.ts')), ...(files.length > 0 ? files : all)], {
   cwd: root, stdio: 'inherit', env: { ...process.env, ...(ray === undefined ? {} : { FUSELENS_RAY: ray }), ...(python === undefined ? {} : { FUSELENS_PYTHON: python }) },

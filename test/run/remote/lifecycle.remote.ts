@@ -68,7 +68,7 @@ for (const as of ['lab', 'lab-flrunner'] as const) {
           first += Buffer.from(bytes).toString();
           if (first.includes('line 5\n')) {
             // All of this session's ssh, as when the window is killed.
-            spawnSync('sh', ['-c', `for p in $(ps -o pid=,args= | grep -F "$1" | grep '[s]sh -F' | sed 's/^ *//' | cut -d' ' -f1); do kill -s KILL $p; done`, 'sh', lab.folder]);
+            spawnSync('sh', ['-c', `for p in $(ps -o pid=,args= | grep -F "$1" | grep '[s]sh -F' | sed 's/^ *//' | cut -d' ' -f1); do kill -s KILL $p 2>/dev/null || :; done`, 'sh', lab.folder]);
             stop.abort();
           }
         },
@@ -120,7 +120,7 @@ print("up", flush=True); time.sleep(600)`;
     it('are listed with their state, newest first', async () => {
       const lost = await startRun(hosts, { host: as, launcher: 'command', command: 'sleep', args: ['600'] }, { name: 'löst' });
       // As after a restart of the host: gone without a word.
-      execFileSync('sh', ['-c', `for p in $(grep -lF "FUSELENS_RUN_ID=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do kill -s KILL $p; done`, 'sh', lost.id]);
+      execFileSync('sh', ['-c', `for p in $(grep -lF "FUSELENS_RUN_ID=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do kill -s KILL $p 2>/dev/null || :; done`, 'sh', lost.id]);
       const runs = await listRuns(hosts, as);
       assert.deepEqual(runs.map(({ id }) => id), runs.map(({ id }) => id).sort().reverse());
       const found = runs.find(({ id }) => id === lost.id);

@@ -72,8 +72,7 @@ function testFiles(folder, suffix) {
 async function unit() {
   const apart = ['extension', 'e2e', 'bench'].map(folder => path.join('test', folder) + path.sep);
   const specs = files.length > 0 ? files : testFiles('test', '.test.ts').filter(name => !apart.some(folder => name.startsWith(folder)));
-  // Two processes: more would only wait for each other on two cores.
-  await counted('unit', mocha(specs, specs.length > 1 ? ['--parallel', '--jobs', '2'] : []));
+  await counted('unit', mocha(specs));
 }
 
 async function extension() {

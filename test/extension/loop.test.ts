@@ -46,12 +46,15 @@ describe('runs that are made again', function () {
   const ended = (execution: vscode.TaskExecution): Promise<unknown> => eventually('the end of the task', () => vscode.tasks.taskExecutions.includes(execution), (running) => !running, 60000);
   const run = (name: string): RunInfo | undefined => api.runs().find((one) => one.name === name);
 
+  // A task that has not begun yet is in no list either.
+  const opened = (name: string): Promise<RunInfo | undefined> => eventually(`the profile of ${name}`, () => run(name), (one) => one?.exit !== undefined && one.profile !== undefined, 120000);
+
   it('puts a remedy into a copy of the run that made the active profile, and compares what it leaves', async () => {
     await ended(await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.profileTraining', { task: 'device' }));
-    const first = run('device');
+    const first = await opened('device');
     assert.equal(api.profiles().find(({ active }) => active)?.path, first?.profile);
     await ended(await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.runWithRemedy', { remedy: 'FAST=1' }));
-    const second = run('device FAST=1');
+    const second = await opened('device FAST=1');
     assert.deepEqual([second?.exit, second?.profile === undefined], [0, false]);
     const [comparison] = await eventually('the comparison', () => api.comparisons(), (all) => all.length > 0, 60000);
     assert.deepEqual([comparison.base.path, comparison.candidate.path], [first?.profile, second?.profile]);

@@ -71,34 +71,38 @@ export class PathMapping {
   }
 
   private placed(frame: FrameText, running: boolean): FramePlace {
-    const functionIn = (scope: ModuleScope): WorkspaceFunction | undefined => functionAt(scope, frame, running);
     const wanted = pathParts(frame.file);
     const named = this.byName.get(wanted.at(-1) ?? '') ?? [];
-    const exact = named.find(({ file }) => file === frame.file || file === mappedPath(frame.file, this.map));
+    const mapped = mappedPath(frame.file, this.map);
+    const exact = named.find(({ file }) => file === frame.file || file === mapped);
     if (exact !== undefined) {
-      const found = functionIn(exact);
+      const found = functionAt(exact, frame, running);
       return found === undefined ? changed(exact, frame, running) : { kind: 'found', scope: exact, found };
     }
     // One part is enough only for a path that has no more.
-    const fitting = named.map((scope) => ({ scope, tail: commonTail(pathParts(scope.file), wanted) })).filter(({ tail }) => tail >= Math.min(2, wanted.length));
-    const right = longest(fitting.filter(({ scope }) => functionIn(scope) !== undefined));
-    if (right.length > 1) {
-      return { kind: 'ambiguous', scopes: right };
-    }
-    const [only] = right;
-    const found = only === undefined ? undefined : functionIn(only);
-    if (found !== undefined) {
-      return { kind: 'found', scope: only, found };
+    const fitting = named.map((scope): Fitting => ({ scope, tail: commonTail(pathParts(scope.file), wanted), found: functionAt(scope, frame, running) })).filter(({ tail }) => tail >= Math.min(2, wanted.length));
+    const [right, ...others] = longest(fitting.filter(({ found }) => found !== undefined));
+    if (right?.found !== undefined) {
+      return others.length > 0 ? ambiguous([right, ...others]) : { kind: 'found', scope: right.scope, found: right.found };
     }
     const near = longest(fitting.filter(({ scope, tail }) => (tail >= SURE_TAIL || tail >= pathParts(scope.name.replaceAll('.', '/')).length) && functionNamed(scope, frame) !== undefined));
-    return near.length === 1 ? changed(near[0], frame, running) : near.length > 1 ? { kind: 'ambiguous', scopes: near } : { kind: 'elsewhere' };
+    return near.length === 0 ? { kind: 'elsewhere' } : near.length > 1 ? ambiguous(near) : changed(near[0].scope, frame, running);
   }
 }
 
-function longest(fitting: readonly { readonly scope: ModuleScope; readonly tail: number }[]): readonly ModuleScope[] {
-  const most = fitting.reduce((longer, { tail }) => Math.max(longer, tail), 0);
-  return fitting.filter(({ tail }) => tail === most).map(({ scope }) => scope);
+/** A file of the frame's name, with what its path has in common with the frame's. */
+interface Fitting {
+  readonly scope: ModuleScope;
+  readonly tail: number;
+  readonly found: WorkspaceFunction | undefined;
 }
+
+function longest(fitting: readonly Fitting[]): readonly Fitting[] {
+  const most = fitting.reduce((longer, { tail }) => Math.max(longer, tail), 0);
+  return fitting.filter(({ tail }) => tail === most);
+}
+
+const ambiguous = (fitting: readonly Fitting[]): FramePlace => ({ kind: 'ambiguous', scopes: fitting.map(({ scope }) => scope) });
 
 function changed(scope: ModuleScope, frame: FrameText, running: boolean): FramePlace {
   const now = running ? undefined : functionNamed(scope, frame);

@@ -52,23 +52,25 @@ export class GramIndex {
 
   /** Trigrams of all functions of a file; its tree is not kept for them. */
   of({ source }: ModuleScope): ReadonlySet<string> {
-    if (!FORWARD.test(source.text)) {
-      return NONE;
-    }
     let grams = this.known.get(source);
     if (grams === undefined) {
-      const { key } = source;
-      grams = this.kept.get(key);
-      if (grams === undefined) {
-        const all = new Set<string>();
-        functionsOf(source.glance().body).forEach((body) => trigrams(weightyOperators(operatorsOf(body))).forEach((gram) => all.add(gram)));
-        grams = all;
-        this.learnt = true;
-      }
+      grams = FORWARD.test(source.text) ? this.remembered(source) : NONE;
       this.known.set(source, grams);
-      this.kept.delete(key);
-      this.kept.set(key, grams);
     }
+    return grams;
+  }
+
+  private remembered(source: SourceText): ReadonlySet<string> {
+    const { key } = source;
+    let grams = this.kept.get(key);
+    if (grams === undefined) {
+      const all = new Set<string>();
+      functionsOf(source.glance().body).forEach((body) => trigrams(weightyOperators(operatorsOf(body))).forEach((gram) => all.add(gram)));
+      grams = all;
+      this.learnt = true;
+    }
+    this.kept.delete(key);
+    this.kept.set(key, grams);
     return grams;
   }
 

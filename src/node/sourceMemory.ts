@@ -1,7 +1,7 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SourceMemory } from '../engine/explainer';
-import { temporaryName } from './cache';
+import { writeWhole } from './cache';
 
 /**
  * What the engine learnt about source files, in one file beside the columns. Texts are known by their content, so one file
@@ -17,14 +17,11 @@ export function nodeSourceMemory(folder: string, build: string): SourceMemory {
       return bytes?.subarray(0, head.length).equals(head) === true ? bytes.subarray(head.length) : undefined;
     },
     store: async (bytes) => {
-      const temporary = temporaryName(file);
       try {
         await mkdir(folder, { recursive: true });
-        await writeFile(temporary, Buffer.concat([head, bytes]));
-        await rename(temporary, file);
+        await writeWhole(file, [head, bytes]);
       } catch {
         // A full disk or a folder that may not be written: the next session finds it out again.
-        await rm(temporary, { force: true }).catch(() => undefined);
       }
     },
   };

@@ -1,14 +1,9 @@
+import type { Message } from '../engine/profile/problems';
 import type { Attribution } from './fingerprints';
 
-/** A sentence by its code, as `text` takes it. */
-export interface Note {
-  readonly code: string;
-  readonly args?: Readonly<Record<string, string | number>>;
-}
-
 /** How the lines of a rank were found, or why they were not: one sentence each, the weightiest first. Nothing where no source was given and none was recorded. */
-export function attributionNotes({ alignment, carried, holes, files, capped, ambiguous, locatedShare }: Attribution): readonly Note[] {
-  const notes: Note[] = [];
+export function attributionNotes({ alignment, carried, holes, files, capped, ambiguous, locatedShare }: Attribution): readonly Message[] {
+  const notes: Message[] = [];
   if (locatedShare > 0) {
     notes.push({ code: 'attribution.share', args: { share: Math.round(locatedShare * 100) } });
   }

@@ -57,7 +57,7 @@ export class Explainer {
   async explain(rank: RankData, request: ExplainRequest, signal?: AbortSignal, stacks?: RankData): Promise<Explained> {
     const index = await this.sources(request, signal);
     const { fusions } = await this.desk.fusions(request.fusionFolders);
-    const key = `${request.step ?? ''}|${fusions.map(({ id }) => id).join()}|${JSON.stringify([request.pathMap ?? {}, request.hints ?? {}])}|${this.index?.key ?? ''}`;
+    const key = `${request.step ?? ''}|${fusions.map(({ id }) => id).join()}|${JSON.stringify([request.pathMap ?? {}, request.hints ?? {}])}`;
     const known = this.explained.get(rank);
     if (known?.key === key && known.index === index && known.stacks === stacks) {
       return known;

@@ -3,9 +3,12 @@ import type { EngineParams } from '../protocol/engine';
 import { chosenInterpreter } from './interpreter';
 
 /** The user's source as every request names it: asked for in two ways, the engine would index it twice in turn. */
-export const sourceRequest = (): SourceRequest => ({ sources: sourceFolders(), overlay: overlay(), pathMap: pathMap(), fusionFolders: trustedFolders(), hints: { open: openFiles() }, ...packages() });
+export const sourceRequest = (): SourceRequest => ({ ...sourceSettings(), overlay: overlay(), hints: { open: openFiles() } });
 
 export type SourceRequest = Pick<EngineParams<'fingerprints'>, 'sources' | 'overlay' | 'pathMap' | 'fusionFolders' | 'packages' | 'hints'>;
+
+/** Of a request what folders and settings say; cheap enough for every keystroke. */
+export const sourceSettings = (): Omit<SourceRequest, 'overlay' | 'hints'> => ({ sources: sourceFolders(), pathMap: pathMap(), fusionFolders: trustedFolders(), ...packages() });
 
 /** Python files open in tabs: of equal places these come first. */
 const openFiles = (): readonly string[] => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).map(({ input }) => (input instanceof vscode.TabInputText && input.uri.path.endsWith('.py') ? input.uri.fsPath : '')).filter((file) => file !== '').sort();

@@ -3,7 +3,7 @@ import type { FingerprintData } from '../../protocol/fingerprints';
 import type { Profile } from '../profile';
 import type { ProfileStore } from '../profileStore';
 import { isCancelled, sentenceOf } from '../sentences';
-import { sourceRequest } from '../sourceRequest';
+import { sourceRequest, sourceSettings } from '../sourceRequest';
 import { shiftedEvidence } from './shiftedEvidence';
 
 /** What the active profile says about the workspace's code. */
@@ -111,8 +111,7 @@ export class EvidenceStore implements vscode.Disposable {
       this.engineUse = undefined;
       return;
     }
-    const { overlay: _text, hints: _hints, ...source } = sourceRequest();
-    const key = JSON.stringify([active.path, active.prefer, source]);
+    const key = JSON.stringify([active.path, active.prefer, sourceSettings()]);
     if (key === this.wanted && !edited) {
       return;
     }

@@ -70,9 +70,6 @@ const ray = rayFolder();
 if (ray === undefined) {
   console.log('Ray could not be installed: its tests are skipped.');
 }
-if (process.env.FUSELENS_PYTHON === undefined && !fs.existsSync(path.join(root, '.torch-venv'))) {
-  console.log('No Python with PyTorch (npm run test:torch makes one, FUSELENS_PYTHON names one): the tests of torchrun are skipped.');
-}
 if (!run(process.execPath, ['esbuild.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] })) {
   process.exit(1);
 }

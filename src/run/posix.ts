@@ -29,11 +29,12 @@ export function bashArgv(script: string): readonly string[] {
   return ['sh', '-c', `b=$(command -v bash || command -v sh); exec "$b" -c "$(printf %s ${base64(script)} | base64 -d)"`];
 }
 
-/** Lines that write a file, whatever it holds; a failure (disk full) ends the script with 95. */
+/** Lines that write a file, whatever it holds, in one step: who reads it meanwhile has it whole. A failure (disk full) ends the script with 95. */
 export function writeFileLines(path: string, content: string | Uint8Array): string {
   const encoded = base64(content);
   // A here-document has no limit on its length, an argument has.
-  return `base64 -d > ${quoteWord(path)} <<'FUSELENS_EOF' || exit 95\n${encoded.replace(/.{1,76}/g, '$&\n')}FUSELENS_EOF`;
+  const file = quoteWord(path);
+  return `base64 -d > ${file}.$$ <<'FUSELENS_EOF' && mv -f ${file}.$$ ${file} || exit 95\n${encoded.replace(/.{1,76}/g, '$&\n')}FUSELENS_EOF`;
 }
 
 /** A name of an environment variable that shells take. */

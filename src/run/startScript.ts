@@ -26,9 +26,9 @@ if ! [ -d claim ]; then
 ${patch === undefined ? '' : writeFileLines('patch.diff', patch)}
 ${Object.entries(scripts).map(([name, script]) => `${name.includes('/') ? `mkdir -p ${quoteWord(name.slice(0, name.lastIndexOf('/')))}\n` : ''}${writeFileLines(name, script)}`).join('\n')}
 ${runFileLines(folder, files)}
-  # Room for the exit code is taken now: a disk that fills up later cannot lose it.
-  printf '                \n' > exit.tmp || exit 95
   if mkdir claim 2>/dev/null; then
+    # Room for the exit code is taken now: a disk that fills up later cannot lose it.
+    printf '                \n' > exit.tmp || { rmdir claim; exit 95; }
 ${start}
   fi
 fi

@@ -5,7 +5,7 @@ import type { SshLab } from './sshLab';
 
 /** Hosts of a lab with short waits; run folders lie in a path that has to be quoted. */
 export function labHosts(lab: SshLab, more: RunTools = {}): Hosts {
-  return new Hosts({ sshArguments: lab.sshArguments, runsFolder: `.fuselens-lab/${lab.port}/it's $x/runs`, connectTimeout: 5, ...more });
+  return new Hosts({ sshArguments: lab.sshArguments, runsFolder: "it's $x/runs", connectTimeout: 5, ...more });
 }
 
 export interface Finished {

@@ -1,7 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { homedir } from 'node:os';
 import * as path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -62,12 +61,16 @@ export async function startSshLab(options: SshLabOptions = {}): Promise<SshLab> 
   cpSync(path.join(folder, 'id.pub'), path.join(folder, 'authorized'));
   chmodSync(path.join(folder, 'authorized'), 0o644);
   const port = await freePort();
+  const home = path.join(folder, 'home');
+  mkdirSync(home, { mode: 0o700 });
+  const user = spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim();
   const configFile = path.join(folder, 'config');
   writeFileSync(path.join(folder, 'sshd_config'), [
     `Port ${port}`, `ListenAddress ${address}`, `HostKey ${folder}/host`, `PidFile ${folder}/pid`, `AuthorizedKeysFile ${folder}/authorized`, 'StrictModes no', 'UsePAM no',
-    'PasswordAuthentication no', 'KbdInteractiveAuthentication no', 'ClientAliveInterval 5', 'ClientAliveCountMax 2', 'MaxStartups 100', 'Subsystem sftp internal-sftp', options.server ?? '', '',
+    'PasswordAuthentication no', 'KbdInteractiveAuthentication no', 'ClientAliveInterval 5', 'ClientAliveCountMax 2', 'MaxStartups 100', 'Subsystem sftp internal-sftp', options.server ?? '',
+    // A home of its own: what this user's shells do when they start is not what is tested (some of it waits for locks that a killed shell has left).
+    `Match User ${user}`, `SetEnv HOME=${home}`, '',
   ].join('\n'));
-  const user = spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim();
   const common = [` HostName ${address}`, ` Port ${port}`, ` IdentityFile ${folder}/id`, ' IdentitiesOnly yes', ` UserKnownHostsFile ${folder}/known`, ' GlobalKnownHostsFile /dev/null', ' StrictHostKeyChecking yes'];
   writeFileSync(configFile, ['Host lab lab-*', ...common, 'Host lab', ` User ${user}`, ''].join('\n'));
   writeFileSync(path.join(folder, 'known'), `[${address}]:${port} ${readFileSync(path.join(folder, 'host.pub'), 'utf8').split(' ').slice(0, 2).join(' ')}\n`);
@@ -107,7 +110,6 @@ export async function startSshLab(options: SshLabOptions = {}): Promise<SshLab> 
     log: () => readFileSync(path.join(folder, 'log'), 'utf8'),
     dispose: async () => {
       await stopServer();
-      rmSync(path.join(homedir(), '.fuselens-lab', String(port)), { recursive: true, force: true });
       rmSync(folder, { recursive: true, force: true });
     },
   };

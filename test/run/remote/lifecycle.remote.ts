@@ -87,7 +87,7 @@ for (const as of ['lab', 'lab-flrunner'] as const) {
       const id = `once-${randomBytes(4).toString('hex')}`;
       const marker = `/tmp/fl-once-${id}`;
       const settings = { host: as, launcher: 'command', command: 'sh', args: ['-c', `echo x >> ${marker}; sleep 1`] } as const;
-      const runs = await Promise.all([1, 2, 3].map(() => startRun(hosts, settings, { id })));
+      const runs = await Promise.all(Array.from({ length: 8 }, () => startRun(hosts, settings, { id })));
       await Promise.all(runs.map((run) => followToEnd(run)));
       await followToEnd(await startRun(hosts, settings, { id }));
       assert.equal(readFileSync(marker, 'utf8'), 'x\n');

@@ -110,16 +110,19 @@ for (const way of ['rsync', 'stream'] as const) {
       const to = `${folder}/big here ${way}`;
       write(`${from}/a.pt.trace.json`, randomBytes(60_000_000));
       write(`${from}/b.pt.trace.json`, randomBytes(60_000_000));
-      // Megabytes that have come, whole or in parts.
-      const come = (): number => (existsSync(to) ? Number(execFileSync('du', ['-s', '-B1000000', to], { encoding: 'utf8' }).split('\t')[0]) : 0);
+      // Megabytes that have come, whole or in parts; a part may be given its name just then, which `du` calls a failure.
+      const come = (): number => Number(spawnSync('du', ['-s', '-B1000000', to], { encoding: 'utf8' }).stdout.split('\t')[0]);
       for (const enough of [5, 66]) {
         const cutting = setInterval(() => {
           if (come() >= enough) {
             lab.killConnections();
           }
         }, 10);
-        await assert.rejects(fetchFiles({ shell, tools, from, to, what: 'trace' }), /error\.run-/);
-        clearInterval(cutting);
+        try {
+          await assert.rejects(fetchFiles({ shell, tools, from, to, what: 'trace' }), /error\.run-/);
+        } finally {
+          clearInterval(cutting);
+        }
         for (const name of ['a', 'b']) {
           const file = `${to}/${name}.pt.trace.json`;
           assert.ok(!existsSync(file) || statSync(file).size === 60_000_000, 'only a whole file has its name');

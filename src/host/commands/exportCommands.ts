@@ -4,7 +4,7 @@ import { figureTables, tableCsv } from '../../protocol/overviewTables';
 import { withCancellableProgress } from '../progress';
 import { isCancelled, problemLine, sentenceOf, translate } from '../sentences';
 import { runCli } from '../runCli';
-import { saveText } from '../views/profileView';
+import { saveText } from '../views/saveText';
 import { rankOf, requireSubject, type CommandContext, type Subject } from './context';
 
 const PERFETTO = vscode.Uri.parse('https://ui.perfetto.dev');

@@ -1,91 +1,42 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import type { CompareOptions, CompareReport, CompareSide, CompareWindow, RankDigest } from '../../protocol/compare';
 import type { CompareProgress, CompareState, CompareViewMethods, FromCompare, Side, SideRef, ToCompare } from '../../protocol/compareView';
 import type { EngineProgress, RankSummary } from '../../protocol/engine';
-import { VIEW_STATE_LIMIT, type NavigateTarget, type ViewKind } from '../../protocol/webview';
 import { isCrash, type Profile } from '../profile';
-import { codeOf, isCancelled, sentenceOf } from '../sentences';
+import { isCancelled, sentenceOf } from '../sentences';
 import { rankName } from './profileNodes';
-import { saveText, type ViewServices } from './profileView';
-import { viewHtml } from './viewHtml';
+import type { ViewServices } from './profileView';
+import { isSmallState, speech, WebviewBridge, type AskOptions, type BridgeServices } from './webviewBridge';
 
 /** What a comparison needs from the rest of the host. */
-export type CompareServices = Pick<ViewServices, 'extensionUri' | 'latency' | 'openSource' | 'sources'> & {
-  readonly show: (profile: Profile, view: ViewKind, target: NavigateTarget) => void;
+export type CompareServices = BridgeServices & Pick<ViewServices, 'show' | 'sources'> & {
   /** Opens the same pair the other way round. */
   readonly swap: (state: CompareState) => void;
 };
-
-/** Id of the opening among the running calls; calls of the webview count from 1. */
-const OPENING = 0;
 
 /**
  * The bridge between the Compare view and its two profiles. Each profile's engine boils its ranks down; the candidate's
  * engine compares the digests, so that no figure is computed here. Digests are kept while the tab is open: other tokens or a
  * hidden and shown view read nothing again.
  */
-export class CompareView implements vscode.Disposable {
-  private readonly disposables: vscode.Disposable[] = [];
-  private readonly running = new Map<number, AbortController>();
+export class CompareView extends WebviewBridge<keyof CompareViewMethods, FromCompare, ToCompare> {
   private readonly digests = new Map<Profile, Map<string, RankDigest | string>>();
-  private ready = false;
 
-  constructor(private readonly webview: vscode.Webview, readonly base: Profile, readonly candidate: Profile, public state: CompareState, private readonly services: CompareServices) {
-    webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(services.extensionUri, 'dist'), vscode.Uri.joinPath(services.extensionUri, 'media')] };
-    this.disposables.push(
-      base.use(), candidate.use(), webview.onDidReceiveMessage((message: FromCompare) => this.afterLatency(() => this.receive(message))),
-      ...[base, candidate].map((profile) => profile.onDidReload(() => {
-        this.digests.delete(profile);
-        void this.start();
-      })),
-    );
-    webview.html = viewHtml(webview, services.extensionUri, 'compare');
+  constructor(webview: vscode.Webview, readonly base: Profile, readonly candidate: Profile, public state: CompareState, protected override readonly services: CompareServices) {
+    super(webview, 'compare', [base, candidate], services);
+    this.disposables.push(...[base, candidate].map((profile) => profile.onDidReload(() => this.digests.delete(profile))));
   }
 
-  dispose(): void {
-    this.cancelAll();
-    for (const disposable of this.disposables) {
-      disposable.dispose();
-    }
-  }
-
-  private receive(message: FromCompare): void {
+  protected override receive(message: FromCompare): void {
     switch (message.kind) {
-      case 'ready':
-        this.ready = true;
-        this.adopt(message.state);
-        void this.start();
-        break;
-      case 'call':
-        void this.answer(message.id, message.method, message.params);
-        break;
-      case 'cancel':
-        this.running.get(message.id)?.abort();
-        break;
-      case 'state':
-        this.adopt(message.state);
-        break;
-      case 'copy':
-        void vscode.env.clipboard.writeText(message.text);
-        vscode.window.setStatusBarMessage(vscode.l10n.t('FuseLens: copied'), 2000);
-        break;
-      case 'saveText':
-        void saveText(message.name, message.text, this.candidate);
-        break;
       case 'showSide':
         this.services.show(this.sideOf(message.side), 'timeline', message.target);
         break;
       case 'swap':
         this.services.swap({ ...this.state, ...swapped(this.state) });
         break;
-      case 'openSource':
-        void this.services.openSource(message.file, message.line);
-        break;
-      case 'reopen':
-        void Promise.all([this.base.reload(), this.candidate.reload()]).catch(() => undefined);
-        break;
       default:
-        message satisfies never;
+        this.receiveShared(message);
     }
   }
 
@@ -93,26 +44,9 @@ export class CompareView implements vscode.Disposable {
     return side === 'base' ? this.base : this.candidate;
   }
 
-  private async start(): Promise<void> {
-    if (!this.ready) {
-      return;
-    }
-    this.cancelAll();
-    const speech = { language: vscode.env.language, bundle: vscode.l10n.bundle ?? {} };
-    const abort = new AbortController();
-    this.running.set(OPENING, abort);
-    for (const profile of [this.base, this.candidate]) {
-      this.post({ kind: 'opening', name: profile.name, ...speech });
-      try {
-        await profile.open({ signal: abort.signal, progress: (progress) => this.post({ kind: 'opening', name: profile.name, progress }) });
-      } catch (error) {
-        this.post({ kind: 'failed', message: isCancelled(error) ? vscode.l10n.t('Opening {0} was cancelled.', profile.name) : sentenceOf(error), crashed: isCrash(error) });
-        return;
-      }
-    }
-    this.running.delete(OPENING);
+  protected override opened(): void {
     const side = (profile: Profile): { readonly name: string; readonly path: string } => ({ name: this.nameOf(profile), path: profile.path });
-    this.post({ kind: 'init', init: { state: this.state, base: side(this.base), candidate: side(this.candidate), ...speech } });
+    this.post({ kind: 'init', init: { state: this.state, base: side(this.base), candidate: side(this.candidate), ...speech() } });
   }
 
   /** With the folder above, where both are called the same. */
@@ -121,20 +55,11 @@ export class CompareView implements vscode.Disposable {
     return this.base.name === this.candidate.name && above !== undefined ? `${above}/${profile.name}` : profile.name;
   }
 
-  private async answer(id: number, method: keyof CompareViewMethods, params: unknown): Promise<void> {
-    const abort = new AbortController();
-    this.running.set(id, abort);
-    try {
-      // The webview's own types guarantee the params of each method; the engine checks what it reads.
-      const result = method === 'compareReport'
-        ? await this.compare((params as CompareViewMethods['compareReport']['params']).options, abort.signal, (progress) => this.post({ kind: 'progress', id, progress }))
-        : await this.window(params as CompareViewMethods['comparedWindow']['params'], abort.signal);
-      this.post({ kind: 'reply', id, result });
-    } catch (error) {
-      this.post({ kind: 'error', id, code: isCancelled(error) ? 'cancelled' : codeOf(error), message: isCancelled(error) ? vscode.l10n.t('Cancelled.') : sentenceOf(error) });
-    } finally {
-      this.running.delete(id);
-    }
+  protected override ask(method: keyof CompareViewMethods, params: unknown, { signal, progress }: AskOptions): Promise<unknown> {
+    // The webview's own types guarantee the params of each method; the engine checks what it reads.
+    return method === 'compareReport'
+      ? this.compare((params as CompareViewMethods['compareReport']['params']).options, signal, progress)
+      : this.window(params as CompareViewMethods['comparedWindow']['params'], signal);
   }
 
   private window({ side, ...params }: CompareViewMethods['comparedWindow']['params'], signal: AbortSignal): Promise<CompareWindow> {
@@ -189,31 +114,10 @@ export class CompareView implements vscode.Disposable {
     return made;
   }
 
-  /** Takes over what the webview remembers, if it belongs to this tab and is small enough to keep. */
-  private adopt(state: unknown): void {
+  protected override adopt(state: unknown): void {
     const saved = asCompareState(state);
-    if (saved !== undefined && saved.base.path === this.state.base.path && saved.candidate.path === this.state.candidate.path && JSON.stringify(saved).length <= VIEW_STATE_LIMIT) {
+    if (saved !== undefined && saved.base.path === this.state.base.path && saved.candidate.path === this.state.candidate.path && isSmallState(saved)) {
       this.state = saved;
-    }
-  }
-
-  private cancelAll(): void {
-    for (const abort of this.running.values()) {
-      abort.abort();
-    }
-    this.running.clear();
-  }
-
-  private post(message: ToCompare): void {
-    this.afterLatency(() => void this.webview.postMessage(message));
-  }
-
-  private afterLatency(action: () => void): void {
-    const { ms } = this.services.latency;
-    if (ms > 0) {
-      setTimeout(action, ms / 2);
-    } else {
-      action();
     }
   }
 }

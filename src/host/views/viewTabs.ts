@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { NavigateTarget, ViewKind, ViewState } from '../../protocol/webview';
 import type { Profile } from '../profile';
 import type { ProfileStore } from '../profileStore';
+import { OpenTabs } from './openTabs';
 import { asViewState, ProfileView, type ViewServices } from './profileView';
 
 export const PANEL_TYPE = 'fuselens.view';
@@ -17,16 +18,18 @@ interface Tab {
 
 /** The tabs that show a profile: one per profile and view, whether it is a panel or a custom editor. */
 export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerializer, vscode.CustomReadonlyEditorProvider {
-  private readonly tabs = new Set<Tab>();
+  private readonly tabs: OpenTabs<Tab>;
   private readonly disposables: vscode.Disposable[];
   private readonly services: ViewServices;
 
   constructor(private readonly store: ProfileStore, services: Omit<ViewServices, 'show'>) {
     this.services = { ...services, show: (profile, view, target) => this.show(profile, view, target) };
+    this.tabs = new OpenTabs(PANEL_TYPE, services.extensionUri);
     this.disposables = [
+      this.tabs,
       vscode.window.registerWebviewPanelSerializer(PANEL_TYPE, this),
       ...EDITOR_TYPES.map((type) => vscode.window.registerCustomEditorProvider(type, this, { webviewOptions: { retainContextWhenHidden: false } })),
-      store.onDidRemove((profile) => this.closeAll(profile)),
+      store.onDidRemove((profile) => this.tabs.closeAll(({ view }) => view.profile === profile)),
     ];
   }
 
@@ -40,34 +43,28 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
       }
       return;
     }
-    this.closeSleeping(profile, view);
-    const panel = vscode.window.createWebviewPanel(PANEL_TYPE, '', vscode.ViewColumn.Active, { retainContextWhenHidden: false });
-    const tab = this.attach(panel, profile, initialState(profile, view));
+    const title = titleOf(profile, view);
+    this.tabs.closeSleeping(title);
+    const tab = this.attach(this.tabs.create(title), profile, initialState(profile, view));
     if (target !== undefined) {
       tab.view.navigate(target);
     }
   }
 
-  /**
-   * Whether a tab from the last session, which nobody has looked at since, shows this. Such a tab is no panel yet: it can
-   * only be told by its title.
-   */
+  /** A tab from the last session that shows this and that nobody has looked at since. */
   sleeping(profile: Profile, view: ViewKind): vscode.Tab | undefined {
-    const title = titleOf(profile, view);
-    const awake = [...this.tabs].some(({ panel }) => panel.title === title);
-    return awake ? undefined : vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).find(({ label, input }) =>
-      label === title && input instanceof vscode.TabInputWebview && input.viewType.endsWith(PANEL_TYPE));
+    return this.tabs.sleeping(titleOf(profile, view));
   }
 
   /** What is shown in front, if it is one of ours. */
   current(): { readonly profile: Profile; readonly state: ViewState } | undefined {
-    const tab = [...this.tabs].find(({ panel }) => panel.active);
+    const tab = this.tabs.find(({ panel }) => panel.active);
     return tab === undefined ? undefined : { profile: tab.view.profile, state: tab.view.state };
   }
 
   /** State of every open tab, for tests. */
   states(): readonly ViewState[] {
-    return [...this.tabs].map(({ view }) => view.state);
+    return this.tabs.states();
   }
 
   deserializeWebviewPanel(panel: vscode.WebviewPanel, saved: unknown): Promise<void> {
@@ -88,8 +85,8 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
     const profile = this.store.add(document.uri.fsPath);
     const state = initialState(profile, 'overview');
     // The editor takes over from the panel that showed the same, with its rank and step.
-    const known = [...this.tabs].find((tab) => tab.isPanel && tab.view.profile === profile && tab.view.state.view === 'overview');
-    this.closeSleeping(profile, 'overview');
+    const known = this.tabs.find((tab) => tab.isPanel && tab.view.profile === profile && tab.view.state.view === 'overview');
+    this.tabs.closeSleeping(titleOf(profile, 'overview'));
     this.attach(panel, profile, known === undefined ? state : known.view.state, false);
     known?.panel.dispose();
     const opened = (): void => {
@@ -101,10 +98,6 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
   }
 
   dispose(): void {
-    for (const { view } of this.tabs) {
-      view.dispose();
-    }
-    this.tabs.clear();
     for (const disposable of this.disposables) {
       disposable.dispose();
     }
@@ -112,38 +105,17 @@ export class ViewTabs implements vscode.Disposable, vscode.WebviewPanelSerialize
 
   private attach(panel: vscode.WebviewPanel, profile: Profile, state: ViewState, isPanel = true): Tab {
     if (isPanel) {
-      panel.title = titleOf(profile, state.view);
-      panel.iconPath = vscode.Uri.joinPath(this.services.extensionUri, 'media', 'fuselens-tab.svg');
+      this.tabs.dress(panel, titleOf(profile, state.view));
     }
     const tab: Tab = { panel, view: new ProfileView(panel.webview, profile, state, this.services), isPanel };
-    this.tabs.add(tab);
+    this.tabs.add(tab, () => this.noteActive());
     panel.onDidChangeViewState(() => this.noteActive());
-    panel.onDidDispose(() => {
-      this.tabs.delete(tab);
-      tab.view.dispose();
-      this.noteActive();
-    });
     this.noteActive();
     return tab;
   }
 
   private find(profile: Profile, view: ViewKind): Tab | undefined {
-    return [...this.tabs].find((tab) => tab.view.profile === profile && tab.view.state.view === view);
-  }
-
-  private closeSleeping(profile: Profile, view: ViewKind): void {
-    const tab = this.sleeping(profile, view);
-    if (tab !== undefined) {
-      void vscode.window.tabGroups.close(tab, true);
-    }
-  }
-
-  private closeAll(profile: Profile): void {
-    for (const { panel, view } of [...this.tabs]) {
-      if (view.profile === profile) {
-        panel.dispose();
-      }
-    }
+    return this.tabs.find((tab) => tab.view.profile === profile && tab.view.state.view === view);
   }
 
   private noteActive(): void {

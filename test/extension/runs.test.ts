@@ -60,6 +60,13 @@ describe('runs', function () {
     return execution;
   }
 
+  function terminalOf(name: string): vscode.Terminal {
+    // The newest: those of runs that have ended stay open.
+    const found = vscode.window.terminals.filter((terminal) => terminal.name === name).at(-1);
+    assert.ok(found !== undefined, `no terminal of ${name}: ${vscode.window.terminals.map((terminal) => terminal.name).join(', ')}`);
+    return found;
+  }
+
   const newest = (name: string): RunInfo | undefined => api.runs().find((run) => run.name === name);
   const ended = (execution: vscode.TaskExecution): Promise<unknown> => eventually('the end of the task', () => vscode.tasks.taskExecutions.includes(execution), (running) => !running);
 
@@ -112,14 +119,29 @@ describe('runs', function () {
     fs.rmSync(file('gate'), { force: true });
     const execution = await start('long');
     await eventually('running', () => newest('long'), (run) => run?.step === 4 && run.phase === 'running');
-    execution.terminate();
+    // Closing the terminal, as its bin in the panel does; before, the task was terminated.
+    terminalOf('long').dispose();
     await eventually('letting go', () => newest('long'), (run) => run?.followed === false);
+    await ended(execution);
+    await vscode.commands.executeCommand('fuselens.refreshRuns');
+    assert.deepEqual([newest('long')?.phase, newest('long')?.stopped], ['running', false]);
     fs.writeFileSync(file('gate'), '');
     await eventually('the end', async () => {
       await vscode.commands.executeCommand('fuselens.refreshRuns');
       return newest('long');
     }, (run) => run?.phase === 'exited');
     assert.deepEqual([newest('long')?.exit, newest('long')?.stopped], [0, false]);
+  });
+
+  it('are cancelled by Ctrl+C in the terminal of their task', async () => {
+    fs.rmSync(file('gate'), { force: true });
+    const execution = await start('long');
+    const running = await eventually('the last step', () => newest('long'), (run) => run?.step === 4 && run.phase === 'running');
+    terminalOf('long').sendText('\u0003', false);
+    await ended(execution);
+    const stopped = await eventually('the end of the run', () => newest('long'), (run) => run?.phase === 'exited' && !run.followed);
+    assert.deepEqual([stopped?.id, stopped?.stopped], [running?.id, true]);
+    assert.match(String(stopped?.row.description), /^stopped/);
   });
 
   it('do not start with settings that cannot be meant; tasks.json says where', async () => {

@@ -4,7 +4,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { ExtensionApi, RunInfo } from '../../src/host/api';
 import { SSHD, startSshLab, type SshLab } from '../run/lab/sshLab';
-import { closeEverything, eventually, extensionApi } from './support';
+import { closeEverything, eventually, extensionApi, writeTrace } from './support';
 
 /** On the "host": counts until a file lets it go on, then fails in a file of the same name as here. */
 const SCRIPT = `import os, time
@@ -17,6 +17,14 @@ norm((2, 4))
 `;
 const LAYERS = `def norm(shape):
     raise ValueError(f'no eps for {shape}')
+`;
+
+/** Leaves a trace of step 5 where a captured run is told to, as a profiler would. */
+const PROFILED = `import os, shutil
+print('step 5/5 loss 0.5', flush=True)
+folder = os.path.join(os.environ['FUSELENS_CAPTURE'], 'profiling_time', 'step-5')
+os.makedirs(folder)
+shutil.copy('recorded.json', os.path.join(folder, 'rank0_lab_1.pt.trace.json'))
 `;
 
 if (SSHD === undefined) {
@@ -41,9 +49,12 @@ if (SSHD === undefined) {
       }
       await vscode.workspace.getConfiguration('fuselens.run').update('sshArguments', lab.sshArguments, vscode.ConfigurationTarget.Global);
       fs.mkdirSync(path.join(root, '.vscode'), { recursive: true });
+      fs.writeFileSync(path.join(there, 'profiled.py'), PROFILED);
+      writeTrace(path.join(there, 'recorded.json'));
       const task = { type: 'fuselens', label: 'remote', host: 'lab', launcher: 'command', command: 'python3', args: ['remote.py'], workdir: there, problemMatcher: [] };
-      fs.writeFileSync(path.join(root, '.vscode', 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks: [task] }));
-      await eventually('tasks of the file', async () => vscode.tasks.fetchTasks({ type: 'fuselens' }), (found) => found.some(({ name }) => name === 'remote'));
+      const profiled = { ...task, label: 'profiled', args: ['profiled.py'], capture: { steps: [5, 5] } };
+      fs.writeFileSync(path.join(root, '.vscode', 'tasks.json'), JSON.stringify({ version: '2.0.0', tasks: [task, profiled, { ...profiled, label: 'analysed there', sync: { fetch: 'none' } }] }));
+      await eventually('tasks of the file', async () => vscode.tasks.fetchTasks({ type: 'fuselens' }), (found) => found.some(({ name }) => name === 'analysed there'));
     });
 
     after(async () => {
@@ -52,7 +63,22 @@ if (SSHD === undefined) {
       await lab.dispose();
     });
 
-    const run = (): RunInfo | undefined => api.runs().find(({ name }) => name === 'remote');
+    const newest = (name: string): RunInfo | undefined => api.runs().find((one) => one.name === name);
+    const run = (): RunInfo | undefined => newest('remote');
+
+    /** Runs a captured task to its end, and gives the kernels of the profile that was opened. */
+    async function kernelsOf(task: string): Promise<readonly [RunInfo, number | undefined]> {
+      const execution = await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.profileTraining', { task });
+      await eventually('the end of the task', () => vscode.tasks.taskExecutions.includes(execution), (running) => !running, 60000);
+      const made = newest(task);
+      assert.ok(made?.profile !== undefined, JSON.stringify(made));
+      return [made, await kernelsIn(made.profile)];
+    }
+
+    async function kernelsIn(profile: string): Promise<number | undefined> {
+      const opened = await eventually('the profile', () => api.profiles().find((one) => one.path === profile), (one) => one?.active === true && one.status === 'ready' && one.ranks[0]?.loaded !== undefined);
+      return opened?.ranks[0]?.loaded?.kernels;
+    }
 
     it('stream on after the connection is killed, and map a traceback of the host to the file here', async () => {
       const execution = await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.runTraining', { task: 'remote' });
@@ -79,6 +105,30 @@ if (SSHD === undefined) {
       await eventually('following again', run, (one) => one?.followed === true);
       await vscode.commands.executeCommand('fuselens.stopRun', { host: 'lab', id: started?.id });
       await eventually('the stop', run, (one) => one?.phase === 'exited' && one.stopped && !one.followed, 60000);
+    });
+
+    it('leave a profile that is fetched and opens here, and can be fetched again from the Runs view', async () => {
+      const [made, kernels] = await kernelsOf('profiled');
+      // Three kernels, as the trace was written.
+      assert.equal(kernels, 3);
+      const output = path.join(root, 'outputs', made.id);
+      assert.equal(made.profile, path.join(output, 'profiling_time'));
+      assert.match(String(made.row.contextValue), /^run capture profile$/);
+      // Somebody tidied up here.
+      fs.rmSync(output, { recursive: true });
+      assert.equal(await vscode.commands.executeCommand('fuselens.fetchRun', { host: 'lab', id: made.id }), made.profile);
+      assert.deepEqual(fs.readdirSync(path.join(output, 'profiling_time', 'step-5')), ['rank0_lab_1.pt.trace.json']);
+      assert.deepEqual(fs.readFileSync(path.join(output, 'profiling_time', 'step-5', 'rank0_lab_1.pt.trace.json')), fs.readFileSync(path.join(there, 'recorded.json')));
+    });
+
+    it('leave a profile that is analysed there, and only its columns come here', async () => {
+      const [made, kernels] = await kernelsOf('analysed there');
+      assert.equal(kernels, 3);
+      const here = fs.readdirSync(path.join(root, 'outputs', made.id), { recursive: true, encoding: 'utf8' });
+      assert.deepEqual(here.filter((file) => file.endsWith('.pt.trace.json')), []);
+      assert.deepEqual(fs.readdirSync(path.join(there, 'outputs', made.id, 'profiling_time', 'step-5')), ['rank0_lab_1.pt.trace.json']);
+      // The command line went there once, into a folder named by its hash.
+      assert.equal(fs.readdirSync(path.join(lab.folder, 'home', '.fuselens', 'cli')).length, 1);
     });
   });
 }

@@ -46,13 +46,14 @@ export class Words {
     return this.translate(english);
   }
 
+  /** With a true minus sign, as the other signs are written. */
   number(value: number, digits = 0): string {
     let format = this.formats.get(digits);
     if (format === undefined) {
       format = new Intl.NumberFormat(this.language, { minimumFractionDigits: digits, maximumFractionDigits: digits });
       this.formats.set(digits, format);
     }
-    return format.format(value);
+    return format.format(value).replace(/^-/, '−');
   }
 
   count(value: number | null): string {

@@ -13,7 +13,7 @@ export const fingerprintMessages: Readonly<Record<string, string>> = {
   'fingerprints.filter': 'Filter chains',
   'fingerprints.openRow': 'Enter or double-click shows a chain kernel by kernel.',
   'fingerprints.choose': 'Show kernel by kernel',
-  'fingerprints.unknown': '{count} {count#kernel that repeats#kernels that repeat}: {first} …',
+  'fingerprints.unknown': '{first} … · {count} {count#kernel that repeats#kernels that repeat}',
   'fingerprints.kernels': '{count} {count#kernel#kernels}',
   'fingerprints.zoom': '{ms} ms',
   'fingerprints.showFirst': 'Show the first in the timeline',

@@ -27,7 +27,7 @@ class GatedRMSNorm(nn.Module):
         cast, pow, mean, add, rsqrt, mul for the first; mul, cast, silu, mul, cast for the second.
         """
 
-        h = x.float(); h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + self.eps)  # noqa: E702
+        h = x.float(); h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + self.eps)
         return (h * self.weight * F.silu(gate.float())).to(x.dtype)
 
 

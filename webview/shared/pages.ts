@@ -7,14 +7,20 @@ import type { Words } from './words';
 /** Bytes and rate of a long read, with Cancel. Updates in place, so that screen readers are not flooded. */
 export class ReadingPage {
   readonly element: HTMLElement;
+  private readonly title = h('div', { class: 'page-title' });
   private readonly status = h('div', { class: 'page-status' });
   private readonly bar = h('div', { class: 'page-bar-fill' });
   private readonly started = performance.now();
 
   constructor(private readonly words: Words, title: string, onCancel?: () => void) {
     this.element = h('div', { class: 'page', role: 'status' },
-      progressRing(), h('div', { class: 'page-title' }, title), h('div', { class: 'page-bar', 'aria-hidden': 'true' }, this.bar), this.status,
+      progressRing(), this.title, h('div', { class: 'page-bar', 'aria-hidden': 'true' }, this.bar), this.status,
       onCancel === undefined ? undefined : button({ label: words.t('view.cancel'), onClick: onCancel }));
+    this.setTitle(title);
+  }
+
+  setTitle(title: string): void {
+    this.title.textContent = title;
   }
 
   update({ bytes, totalBytes }: EngineProgress): void {

@@ -1,9 +1,10 @@
-import type { ProfileSummary, RankSummary } from '../../src/protocol/engine';
+import type { EngineProgress, ProfileSummary, RankSummary } from '../../src/protocol/engine';
 import type { NavigateTarget, ViewInit, ViewState } from '../../src/protocol/webview';
-import { RequestFailed, type Bridge, type OtherMessage } from './bridge';
+import { AskingView } from './askingView';
+import type { Bridge, OtherMessage } from './bridge';
 import { button } from './controls';
-import { fillElement, h } from './dom';
-import { failurePage, ReadingPage, showPage } from './pages';
+import { h } from './dom';
+import { failurePage } from './pages';
 import { problemsBanner } from './problemsBanner';
 import { rankHeader, rankName, type HeaderOptions } from './rankHeader';
 import { Words } from './words';
@@ -36,18 +37,16 @@ export interface RankViewOptions<Data> {
 }
 
 /**
- * A view of one rank at a time: asks for its data and draws it under a header that chooses rank and step. The latest question
- * wins; what is on screen stays until its answer is there. Everything can be drawn again from the profile and the state.
+ * A view of one rank at a time: asks for its data and draws it under a header that chooses rank and step. Everything can be
+ * drawn again from the profile and the state.
  */
-export class RankView<Data> {
-  private words = new Words('en', {});
+export class RankView<Data> extends AskingView {
   private profile: ProfileSummary | undefined;
   private state: ViewState | undefined;
-  private running: AbortController | undefined;
-  private opening: ReadingPage | undefined;
-  private disposeContent: () => void = () => undefined;
 
-  constructor(private readonly root: HTMLElement, private readonly bridge: Bridge, private readonly options: RankViewOptions<Data>) {}
+  constructor(root: HTMLElement, private readonly bridge: Bridge, private readonly options: RankViewOptions<Data>) {
+    super(root, () => bridge.post({ kind: 'cancel', id: 0 }));
+  }
 
   start(): void {
     this.bridge.start((message) => this.receive(message));
@@ -56,24 +55,14 @@ export class RankView<Data> {
   private receive(message: OtherMessage): void {
     switch (message.kind) {
       case 'opening':
-        if (message.bundle !== undefined) {
-          this.words = new Words(message.language ?? 'en', message.bundle);
-          this.opening = undefined;
-        }
-        if (this.opening === undefined) {
-          this.opening = new ReadingPage(this.words, this.words.t('view.opening', { name: message.name }), () => this.bridge.post({ kind: 'cancel', id: 0 }));
-          this.show(this.opening.element);
-        }
-        if (message.progress !== undefined) {
-          this.opening.update(message.progress);
-        }
+        this.showOpening(message);
         break;
       case 'failed':
-        this.opening = undefined;
+        this.endOpening();
         this.fail(message.message, message.crashed);
         break;
       case 'init':
-        this.opening = undefined;
+        this.endOpening();
         this.begin(message.init);
         break;
       case 'navigate':
@@ -90,7 +79,7 @@ export class RankView<Data> {
     const { rank: _rank, ...rest } = state;
     this.state = { ...rest, ...(rank === undefined ? {} : { rank: rank.id }) };
     if (rank === undefined || !rank.readable) {
-      this.show(h('div', { class: 'content' }, problemsBanner(profile.problems, profile.path, this.words), h('p', { class: 'note' }, this.words.t('view.noRank'))));
+      this.show([h('div', { class: 'content' }, problemsBanner(profile.problems, profile.path, this.words), h('p', { class: 'note' }, this.words.t('view.noRank')))]);
       return;
     }
     this.save();
@@ -119,28 +108,20 @@ export class RankView<Data> {
     if (profile === undefined || state === undefined || known === undefined) {
       return;
     }
-    this.running?.abort();
-    const running = new AbortController();
-    this.running = running;
-    const page = new ReadingPage(words, words.t('view.reading', { name: rankName(known, profile, words) }), () => running.abort());
-    // A rank in memory answers at once: nothing flashes then.
-    const timer = setTimeout(() => this.show(page.element), 250);
-    try {
-      const options = { signal: running.signal, progress: (progress: Parameters<ReadingPage['update']>[0]) => page.update(progress) };
-      const rank = known.loaded === undefined ? await this.bridge.call('load', { rank: known.id }, options) : known;
-      const step = state.step !== undefined && rank.loaded?.steps[state.step] === undefined ? undefined : state.step;
-      const data = await this.options.ask(this.bridge, rank.id, step, options);
-      if (this.running === running) {
+    await this.read(
+      words.t('view.reading', { name: rankName(known, profile, words) }),
+      async (page, signal) => {
+        const options = { signal, progress: (progress: EngineProgress) => page.update(progress) };
+        const rank = known.loaded === undefined ? await this.bridge.call('load', { rank: known.id }, options) : known;
+        const step = state.step !== undefined && rank.loaded?.steps[state.step] === undefined ? undefined : state.step;
+        return { rank, step, data: await this.options.ask(this.bridge, rank.id, step, options) };
+      },
+      ({ rank, step, data }) => {
         this.profile = { ...profile, ranks: profile.ranks.map((each) => (each.id === rank.id ? rank : each)) };
         this.draw(rank, data, step);
-      }
-    } catch (error) {
-      if (this.running === running) {
-        this.failRead(error);
-      }
-    } finally {
-      clearTimeout(timer);
-    }
+      },
+      (message) => this.failRead(message),
+    );
   }
 
   private draw(rank: RankSummary, data: Data, step: number | undefined): void {
@@ -160,24 +141,19 @@ export class RankView<Data> {
         this.save();
       },
     }, bridge);
-    this.disposeContent();
-    this.disposeContent = () => content.dispose();
-    fillElement(this.root, header, problemsBanner([...profile.problems, ...(rank.loaded?.problems ?? [])], profile.path, words), content.element);
+    this.show([header, problemsBanner([...profile.problems, ...(rank.loaded?.problems ?? [])], profile.path, words), content.element], () => content.dispose());
   }
 
   private fail(message: string, crashed: boolean): void {
     const { words, bridge } = this;
     const reopen = button({ label: words.t('view.reopen'), look: 'primary', onClick: () => bridge.post({ kind: 'reopen' }) });
     const other = button({ label: words.t('view.openOther'), onClick: () => bridge.post({ kind: 'openOther' }) });
-    this.show(failurePage(crashed ? `${message} ${words.t('view.crashed')}` : message, reopen, other));
+    this.show([failurePage(crashed ? `${message} ${words.t('view.crashed')}` : message, reopen, other)]);
   }
 
-  private failRead(error: unknown): void {
-    const { words } = this;
-    const cancelled = error instanceof RequestFailed && error.code === 'cancelled';
-    const again = button({ label: words.t('view.readAgain'), look: 'primary', onClick: () => void this.load() });
-    const message = cancelled ? words.t('view.cancelled') : error instanceof Error ? error.message : String(error);
-    this.show(h('div', {}, this.rankChooser(), failurePage(message, again)));
+  private failRead(message: string): void {
+    const again = button({ label: this.words.t('view.readAgain'), look: 'primary', onClick: () => void this.load() });
+    this.show([h('div', {}, this.rankChooser(), failurePage(message, again))]);
   }
 
   /** One rank that cannot be read must not lock the user out of the others. */
@@ -187,12 +163,6 @@ export class RankView<Data> {
     return profile === undefined || rank === undefined ? undefined : rankHeader({
       profile, rank, step: undefined, words, onRank: (id) => this.go(id, undefined), onStep: () => undefined, actions: this.options.actions(rank.id, undefined, words, this.bridge),
     });
-  }
-
-  private show(element: HTMLElement): void {
-    this.disposeContent();
-    this.disposeContent = () => undefined;
-    showPage(this.root, element);
   }
 
   private save(): void {

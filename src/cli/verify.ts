@@ -22,6 +22,7 @@ import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
 import { chooseRanks, openProfile } from './openSession';
 import { writeVerifyText } from './output/verifyText';
+import { runTools } from './runTools';
 
 const OPTIONS = {
   backend: { type: 'string' }, python: { type: 'string' }, profile: { type: 'string' }, original: { type: 'string' }, host: { type: 'string' }, setup: { type: 'string', multiple: true },
@@ -146,9 +147,10 @@ async function profileOf(profile: string, context: CommandContext, noCache: bool
   };
 }
 
-async function run(subject: VerifySubject, shapes: ProfileShapes | undefined, sources: Modules, command: ParsedCommand, timeoutMs: number, { io, translate }: CommandContext): Promise<VerifyReport> {
+async function run(subject: VerifySubject, shapes: ProfileShapes | undefined, sources: Modules, command: ParsedCommand, timeoutMs: number, context: CommandContext): Promise<VerifyReport> {
+  const { io, translate } = context;
   const host = command.value('host');
-  const shell = host === undefined ? undefined : openShell(host);
+  const shell = host === undefined ? undefined : openShell(host, runTools(context));
   const python = command.value('python') ?? (host === undefined ? DEFAULT_PYTHON : 'python3');
   const runner = shell === undefined ? localPython(python, io.environment) : hostPython(shell, python, command.values('setup'));
   const texts = host === undefined ? sources.texts : importedTexts(sources.original, sources.program);

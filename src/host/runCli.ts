@@ -11,13 +11,13 @@ export interface CliOutcome {
 
 /**
  * Runs our own command-line tool (`dist/cli.js`) in a process of its own, for work that writes files: what it does here and
- * in a terminal is then the same. Killed on abort.
+ * in a terminal is then the same. Killed on abort. `environment` is added to ours.
  */
-export function runCli(extensionPath: string, args: readonly string[], signal?: AbortSignal): Promise<CliOutcome> {
+export function runCli(extensionPath: string, args: readonly string[], signal?: AbortSignal, environment: NodeJS.ProcessEnv = {}): Promise<CliOutcome> {
   return new Promise((resolve, reject) => {
     const language = vscode.env.language.toLowerCase().startsWith('zh') ? ['--lang', 'zh-cn'] : [];
     const child = spawn(process.execPath, [path.join(extensionPath, 'dist', 'cli.js'), ...args, ...language], {
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' }, stdio: ['ignore', 'pipe', 'pipe'], signal,
+      env: { ...process.env, ...environment, ELECTRON_RUN_AS_NODE: '1' }, stdio: ['ignore', 'pipe', 'pipe'], signal,
     });
     let stdout = '';
     let stderr = '';

@@ -31,13 +31,15 @@ export function verifyFusionName({ fusion }: VerifyReport, translate: Translate)
 /** Everything that has to be said beside the table, one sentence each. */
 export function verifySentences(report: VerifyReport, translate: Translate): readonly string[] {
   const say = (code: string, args?: Readonly<Record<string, string | number>>): string => text(code, args, translate);
+  const onHost = report.host === null ? [] : [say('verify.on-host', { host: report.host })];
   if (report.failure !== null) {
-    return [verifyHeadline(report, translate)];
+    return [verifyHeadline(report, translate), ...(report.failure.args.host === undefined ? onHost : [])];
   }
   const inputs = report.inputs.map(({ name, shape }) => `${name} ${shape.join('×')}`).join(', ');
   const bad = report.rows.find(({ within }) => !within);
   return [
-    say(report.whole === false ? 'verify.ran-lines' : 'verify.ran-function', { function: report.function, torch: report.torch ?? '', device: report.device ?? '', host: report.host ?? '' }),
+    say(report.whole === false ? 'verify.ran-lines' : 'verify.ran-function', { function: report.function, torch: report.torch ?? '', device: report.device ?? '' }),
+    ...onHost,
     say(report.inputsFrom === 'profile' ? 'verify.inputs-profile' : 'verify.inputs-roles', { inputs }),
     ...(report.cutFrom === null ? [] : [say('verify.inputs-cut', { shape: report.cutFrom.join('×') })]),
     ...report.references.map((name) => say('verify.reference', { module: name })),

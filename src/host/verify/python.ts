@@ -1,7 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { openAskpass } from '../../run/askpass';
 import { chosenInterpreter } from '../interpreter';
+import { runTools } from '../tasks/runTools';
 
 /** What the Python extension gives other extensions, as far as we ask. */
 interface PythonApi {
@@ -30,9 +32,25 @@ interface HostSetting {
   readonly setup?: readonly string[];
 }
 
+/** What makes the command line reach the host as runs do, by the same settings and ssh's questions as input boxes. Close it when the command ended. */
+export async function hostAccess(extensionPath: string): Promise<{ readonly environment: NodeJS.ProcessEnv; readonly close: () => void }> {
+  const host = hostSetting().name?.trim() ?? '';
+  const { ssh, sshArguments = [], prompt } = runTools(extensionPath);
+  if (host === '') {
+    return { environment: {}, close: () => undefined };
+  }
+  const askpass = prompt === undefined ? undefined : await openAskpass(host, prompt);
+  return {
+    environment: { ...(ssh === undefined ? {} : { FUSELENS_SSH: ssh }), ...(sshArguments.length === 0 ? {} : { FUSELENS_SSH_ARGUMENTS: sshArguments.join('\n') }), ...askpass?.environment },
+    close: () => askpass?.close(),
+  };
+}
+
+const hostSetting = (): HostSetting => vscode.workspace.getConfiguration('fuselens').get<HostSetting>('verify.host', {});
+
 /** Which Python runs a verification, as arguments of the command line: on the host of `fuselens.verify.host`, else here. */
 export function placeArguments(resource: vscode.Uri): readonly string[] {
-  const { name, python, setup } = vscode.workspace.getConfiguration('fuselens').get<HostSetting>('verify.host', {});
+  const { name, python, setup } = hostSetting();
   if (name === undefined || name.trim() === '') {
     return ['--python', pythonFor(resource)];
   }

@@ -11,7 +11,7 @@ import type { Fuser } from '../editor/fuse';
 import { runCli } from '../runCli';
 import { isCancelled, sentenceOf, translate } from '../sentences';
 import { sourceRequest, trustedFolders } from '../sourceRequest';
-import { placeArguments } from './python';
+import { hostAccess, placeArguments } from './python';
 
 /** What to verify: a line of a document, from 1. Without one: where the cursor is. */
 export interface VerifyTarget {
@@ -119,6 +119,7 @@ export class Verifier implements vscode.Disposable {
 
   /** Our own command line does it: what it says here and in a terminal is then the same. */
   private async run(document: vscode.TextDocument, line: number, signal: AbortSignal): Promise<VerifyReport | undefined> {
+    const access = await hostAccess(this.extensionPath);
     const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'fuselens-editor-'));
     try {
       const state = path.join(folder, 'editor.json');
@@ -127,7 +128,7 @@ export class Verifier implements vscode.Disposable {
       const seconds = vscode.workspace.getConfiguration('fuselens').get<number>('verify.timeout', 300);
       const { stdout, lastWords } = await runCli(this.extensionPath, [
         'verify', `${document.uri.fsPath}:${line}`, '--json', '--editor', state, ...placeArguments(document.uri), '--timeout', String(seconds), ...(backend === undefined ? [] : ['--backend', backend]), ...trustedFolders().flatMap((root) => ['--fusions', root]),
-      ], signal);
+      ], signal, access.environment);
       if (signal.aborted) {
         return undefined;
       }
@@ -136,6 +137,7 @@ export class Verifier implements vscode.Disposable {
       }
       return JSON.parse(stdout) as VerifyReport;
     } finally {
+      access.close();
       await fs.rm(folder, { recursive: true, force: true });
     }
   }

@@ -18,6 +18,7 @@ export const verifyMessages: Readonly<Record<string, string>> = {
   'verify.variant.portable': 'other devices',
   'verify.ran-function': 'The original {function} and its fused form ran side by side, forward and gradients (PyTorch {torch}, {device}).',
   'verify.ran-lines': 'Other inputs of {function} cannot be made here, so only the replaced lines ran, before and after, forward and gradients (PyTorch {torch}, {device}).',
+  'verify.on-host': 'It ran on {host}: “here” means that host.',
   'verify.inputs-profile': 'Random inputs of the shapes in the profile: {inputs}.',
   'verify.inputs-roles': 'Random inputs of small shapes that fit the code, since no profile gave any: {inputs}.',
   'verify.inputs-cut': 'In the profile x is {shape}; fewer tokens were run here.',

@@ -74,12 +74,22 @@ export function hostPython(shell: Shell, python: string, setup: readonly string[
         // A host keeps running what we stop waiting for, so the limit holds there as well.
         `limit=; command -v timeout >/dev/null 2>&1 && limit='timeout ${Math.ceil(options.timeoutMs / 1000)}'`,
         // In the background, since a shell heeds a signal only between commands, and waits.
-        `$limit ${quoteWords([python, ...FLAGS, script, ...args])} & child=$!`, 'trap \'kill "$child" 2>/dev/null; exit 143\' HUP INT TERM', 'wait "$child"',
+        'exec 3<&0', `$limit ${quoteWords([python, ...FLAGS, script, ...args])} </dev/null & child=$!`, 'trap \'kill "$child" 2>/dev/null; exit 143\' HUP INT TERM',
+        // A lost or closed connection sends no signal there, but it ends the input; what the shell then says goes nowhere and must not end it.
+        'trap : PIPE', '{ cat <&3; kill "$child"; } >/dev/null 2>&1 & watcher=$!', 'wait "$child"', 'ended=$?', 'kill "$watcher" 2>/dev/null', 'exit "$ended"',
       ];
-      const outcome = await limited(options, (signal) => shell.run(`${lines.join('\n')}\n`, { signal }));
+      let end = (): void => undefined;
+      const ended = new Promise<void>((resolve) => { end = resolve; });
+      const outcome = await limited(options, (signal) => shell.run(`${lines.join('\n')}\n`, { signal, input: openUntil(ended) })).finally(() => end());
       return outcome.kind !== 'ended' ? outcome : outcome.exit === 124 ? { kind: 'timeout' } : NO_PROGRAM.has(outcome.exit) ? { kind: 'no-python' } : outcome;
     },
   };
+}
+
+/** An input without content that stays open until then. */
+async function* openUntil(end: Promise<void>): AsyncGenerator<Uint8Array> {
+  await end;
+  yield new Uint8Array();
 }
 
 /** Ends a run at its limit; whether the user or the limit ended it is told apart. */

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { escapeMarkdown } from '../escapeMarkdown';
 import { documentEvidence, type DocumentChain } from './documentEvidence';
 import type { EvidenceStore } from './evidence';
 import { chainSummary, chainTitle, phaseName, time } from './words';
@@ -21,14 +22,14 @@ export class ChainHovers implements vscode.HoverProvider {
     }
     const text = new vscode.MarkdownString(undefined, true);
     for (const chain of inside) {
-      text.appendMarkdown(`**${escape(chainTitle(chain))}** · ${escape(chainSummary(chain))}\n\n`);
+      text.appendMarkdown(`**${escapeMarkdown(chainTitle(chain))}** · ${escapeMarkdown(chainSummary(chain))}\n\n`);
       text.appendMarkdown(table(chain, position, document));
       const [low, high] = chain.recoverableUs;
-      text.appendMarkdown(`\n${escape(vscode.l10n.t('Recoverable on the device: {0} to {1} a step; a range, not a promise.', time(low), time(high)))}\n\n`);
-      text.appendMarkdown(`${escape(method(chain))}\n\n`);
+      text.appendMarkdown(`\n${escapeMarkdown(vscode.l10n.t('Recoverable on the device: {0} to {1} a step; a range, not a promise.', time(low), time(high)))}\n\n`);
+      text.appendMarkdown(`${escapeMarkdown(method(chain))}\n\n`);
     }
     for (const entry of cost) {
-      text.appendMarkdown(escape(entry.backwardUs > 0
+      text.appendMarkdown(escapeMarkdown(entry.backwardUs > 0
         ? vscode.l10n.t('This line: {0} kernels, {1} on the device, of it {2} in the backward pass.', entry.kernels, time(entry.totalUs), time(entry.backwardUs))
         : vscode.l10n.t('This line: {0} kernels, {1} on the device.', entry.kernels, time(entry.totalUs))));
     }
@@ -43,11 +44,11 @@ function table(chain: DocumentChain, position: vscode.Position, document: vscode
   const under = new Set(ranges.filter((range) => range.contains(position)).map((range) => document.getText(document.validateRange(range)).replace(/\s+/g, '')));
   const rows = first.kernels.map((kernel) => {
     const mark = under.has(kernel.term.replace(/\s+/g, '')) ? '**' : '';
-    return `| ${mark}${escape(kernel.type === '' ? kernel.name : kernel.type)}${mark} | ${kernel.meanUs === null ? '–' : time(kernel.meanUs)} |${first.fusion === null ? '' : ` \`${kernel.term.replaceAll('|', '\\|')}\` |`}`;
+    return `| ${mark}${escapeMarkdown(kernel.type === '' ? kernel.name : kernel.type)}${mark} | ${kernel.meanUs === null ? '–' : time(kernel.meanUs)} |${first.fusion === null ? '' : ` \`${kernel.term.replaceAll('|', '\\|')}\` |`}`;
   });
   const phases = chain.phases.map((entry) => `${phaseName(entry.phase)} ${entry.occurrences}`).join(', ');
   const head = first.fusion === null ? `| ${vscode.l10n.t('Kernel')} | ${vscode.l10n.t('Mean')} |\n|---|--:|` : `| ${vscode.l10n.t('Kernel')} | ${vscode.l10n.t('Mean')} | ${vscode.l10n.t('Term')} |\n|---|--:|---|`;
-  return `${head}\n${rows.join('\n')}\n\n${escape(vscode.l10n.t('Occurrences a step: {0}.', phases))}\n`;
+  return `${head}\n${rows.join('\n')}\n\n${escapeMarkdown(vscode.l10n.t('Occurrences a step: {0}.', phases))}\n`;
 }
 
 function method({ source }: DocumentChain): string {
@@ -59,5 +60,3 @@ function method({ source }: DocumentChain): string {
     case 'alignment': return vscode.l10n.t('Located without a stack, by the order of operators; confidence {0} %.', Math.round(source.confidence * 100)) + equals;
   }
 }
-
-const escape = (text: string): string => text.replace(/[\\`*_{}[\]()#+!|<>]/g, '\\$&');

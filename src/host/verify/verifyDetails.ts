@@ -4,6 +4,7 @@ import { figureText } from '../../protocol/figureText';
 import { text } from '../../protocol/text';
 import type { Differences, VerifyReport } from '../../protocol/verify';
 import { verifyFusionName, verifyHeadline, verifySentences } from '../../protocol/verifySentences';
+import { escapeMarkdown } from '../escapeMarkdown';
 import { translate } from '../sentences';
 import type { Verified } from './verifier';
 
@@ -35,7 +36,7 @@ export class VerifyDetails implements vscode.TextDocumentContentProvider, vscode
 
 function heading(report: VerifyReport): string {
   const fusion = verifyFusionName(report, translate);
-  return escape(`${path.basename(report.file)}:${report.startLine} · ${fusion} (${report.backend}): ${text(`verify.verdict.${report.verdict}`, undefined, translate)}`);
+  return escapeMarkdown(`${path.basename(report.file)}:${report.startLine} · ${fusion} (${report.backend}): ${text(`verify.verdict.${report.verdict}`, undefined, translate)}`);
 }
 
 /** Headline, sentences and table, for the page and for hovers. */
@@ -45,10 +46,8 @@ export function verifyMarkdown(report: VerifyReport): string {
   const several = new Set(report.rows.map(({ variant }) => variant)).size > 1;
   const head = [say('cli.verify.dtype'), say('cli.verify.layout'), ...(several ? [say('cli.verify.branch')] : []), say('cli.verify.output'), say('cli.verify.gradient'), ''];
   const rows = report.rows.map((row) => [row.dtype, say(`verify.layout.${row.layout}`), ...(several ? [say(`verify.variant.${row.variant}`)] : []), both(row.output), both(row.gradient), say(row.within ? 'verify.within' : 'verify.outside')]);
-  const line = (cells: readonly string[]): string => `| ${cells.map(escape).join(' | ')} |`;
+  const line = (cells: readonly string[]): string => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
   const table = rows.length === 0 ? [] : ['', line(head), `|---|---|${several ? '---|' : ''}--:|--:|---|`, ...rows.map(line)];
-  const sentences = verifySentences(report, translate).map((sentence) => `- ${escape(sentence)}`);
-  return [`**${escape(verifyHeadline(report, translate))}**`, '', ...(report.failure === null ? sentences : []), ...table].join('\n');
+  const sentences = verifySentences(report, translate).map((sentence) => `- ${escapeMarkdown(sentence)}`);
+  return [`**${escapeMarkdown(verifyHeadline(report, translate))}**`, '', ...(report.failure === null ? sentences : []), ...table].join('\n');
 }
-
-const escape = (content: string): string => content.replace(/[\\`*_{}[\]()#+!|<>]/g, '\\$&');

@@ -1,5 +1,6 @@
 /** Whether settings from a file or a form make a run: their shape first, then combinations that cannot be meant. */
 import type { Message } from '../engine/profile/problems';
+import { isRecord } from '../protocol/isRecord';
 import { RUN_SCHEMA, type Schema } from './runSchema';
 import type { RunSettings } from './runSettings';
 
@@ -138,5 +139,3 @@ function typeMatches(value: unknown, type: Schema['type']): boolean {
 }
 
 const typeName = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,6 @@
 /** Runs that a workspace already describes: `torchrun` in scripts, READMEs and launch.json, and XTuner configurations. Pure text. */
 import { parse as parseJsonc } from 'jsonc-parser';
+import { isRecord } from '../protocol/isRecord';
 import type { RunSettings } from './runSettings';
 import { shellCommands } from './shellWords';
 
@@ -157,5 +158,3 @@ function unique(runs: readonly DetectedRun[]): readonly DetectedRun[] {
     return !seen.has(key) && seen.add(key) !== undefined;
   });
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);

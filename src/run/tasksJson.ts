@@ -1,5 +1,6 @@
 /** Edits of `tasks.json` that keep what people wrote: comments, order, indentation, trailing commas. */
 import { applyEdits, findNodeAtLocation, getNodeValue, modify, parseTree, type FormattingOptions, type ParseError } from 'jsonc-parser';
+import { isRecord } from '../protocol/isRecord';
 
 /** A task as it stands in the file; its settings are not checked. */
 export interface WrittenTask {
@@ -70,5 +71,3 @@ function formatOf(text: string): FormattingOptions {
   const [, indent = '    '] = /\n([ \t]+)\S/.exec(text) ?? [];
   return { insertSpaces: !indent.startsWith('\t'), tabSize: indent.startsWith('\t') ? 4 : Math.min(indent.length, 8), eol: text.includes('\r\n') ? '\r\n' : '\n' };
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,6 +3,7 @@
  * replaces it. Only trusted workspaces are asked. A file that is wrong adds nothing and is named.
  */
 import type { Parser } from 'web-tree-sitter';
+import { isRecord } from '../../protocol/isRecord';
 import { lowerForm } from '../chains/patterns';
 import { readSmallText, type FilePort } from '../port';
 import type { Message } from '../profile/problems';
@@ -45,9 +46,6 @@ export async function readWorkspaceFusions(port: FilePort, workspaces: readonly 
   return { fusions, problems };
 }
 
-type Json = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** One file's fusion, or what is wrong with it. */
 function fusionOf(text: string, parser: Parser): Fusion | string {
   let json: unknown;
@@ -56,7 +54,7 @@ function fusionOf(text: string, parser: Parser): Fusion | string {
   } catch {
     return 'no-json';
   }
-  if (!isObject(json) || typeof json.id !== 'string' || !/^[a-z][a-z0-9-]*$/.test(json.id)) {
+  if (!isRecord(json) || typeof json.id !== 'string' || !/^[a-z][a-z0-9-]*$/.test(json.id)) {
     return 'no-id';
   }
   const forms = Array.isArray(json.forms) ? json.forms.map((form, i) => formOf(form, i)) : [];
@@ -68,7 +66,7 @@ function fusionOf(text: string, parser: Parser): Fusion | string {
   if (roles.some((each) => each === undefined)) {
     return 'form-not-understood';
   }
-  const named = isObject(json.replacements) ? Object.entries(json.replacements) : [];
+  const named = isRecord(json.replacements) ? Object.entries(json.replacements) : [];
   const replacements: Partial<Record<FuseBackend, Replacement>> = {};
   for (const [name, value] of named) {
     const backend = FUSE_BACKENDS.find((known) => known === name);
@@ -85,9 +83,9 @@ function fusionOf(text: string, parser: Parser): Fusion | string {
 }
 
 function formOf(value: unknown, i: number): EagerForm | undefined {
-  const python = isObject(value) ? value.python : undefined;
+  const python = isRecord(value) ? value.python : undefined;
   const text = Array.isArray(python) && python.every((line) => typeof line === 'string') ? python.join('\n') : python;
-  return typeof text === 'string' && isObject(value) ? { name: typeof value.name === 'string' ? value.name : `form ${i + 1}`, python: text.endsWith('\n') ? text : `${text}\n` } : undefined;
+  return typeof text === 'string' && isRecord(value) ? { name: typeof value.name === 'string' ? value.name : `form ${i + 1}`, python: text.endsWith('\n') ? text : `${text}\n` } : undefined;
 }
 
 interface Role {
@@ -109,7 +107,7 @@ function rolesOf({ python }: EagerForm, parser: Parser): readonly Role[] | undef
 
 /** `{x}` is the role x as Python text, `{F}` the name of torch.nn.functional; a role of the form that is missing is told when it is written. */
 function replacementOf(value: unknown, roles: readonly Role[], perForm: readonly (readonly Role[] | undefined)[], parser: Parser): Replacement | undefined {
-  if (!isObject(value) || typeof value.python !== 'string') {
+  if (!isRecord(value) || typeof value.python !== 'string') {
     return undefined;
   }
   const { python } = value;

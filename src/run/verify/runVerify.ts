@@ -1,6 +1,6 @@
 import type { HelperAnswer, HelperFailed, ProfileShapes, VerifyReport, VerifySubject } from '../../protocol/verify';
 import { verifyReport } from '../../engine/verify/verdict';
-import { helperFiles } from './helperFiles';
+import { pythonFolder } from '../pythonFolder';
 import { modulePlace } from './modulePlace';
 import type { PythonOptions, PythonRunner } from './pythonRunner';
 
@@ -25,7 +25,7 @@ const REQUEST = 'request.json';
  */
 export async function runVerify(cases: readonly VerifyCase[], runner: PythonRunner, options: VerifyOptions): Promise<readonly VerifyReport[]> {
   const request = { reference: options.reference ?? true, cases: cases.map((one, index) => requestOf(one, index, runner.host !== undefined)) };
-  const files = new Map([...(await helperFiles()), [REQUEST, `${JSON.stringify(request)}\n`]]);
+  const files = new Map([...(await pythonFolder('verify')), [REQUEST, `${JSON.stringify(request)}\n`]]);
   const outcome = await runner.run({ files, script: 'verify.py', args: [REQUEST] }, options);
   const answer = outcome.kind === 'ended' ? answerOf(outcome.stdout) : undefined;
   const whole = answer === undefined ? failureOf(runner, outcome.kind === 'ended' ? outcome : { kind: outcome.kind }, options) : undefined;

@@ -6,7 +6,7 @@ import { Cancelled } from '../../../src/engine/profile/problems';
 import type { VerifySubject } from '../../../src/protocol/verify';
 import { MESSAGES } from '../../../src/protocol/text';
 import { openShell } from '../../../src/run/shell';
-import { helperFiles } from '../../../src/run/verify/helperFiles';
+import { pythonFolder } from '../../../src/run/pythonFolder';
 import { modulePlace } from '../../../src/run/verify/modulePlace';
 import { hostPython, localPython, type PythonRunner } from '../../../src/run/verify/pythonRunner';
 import { runVerify } from '../../../src/run/verify/runVerify';
@@ -70,7 +70,7 @@ describe('running Python for a verification', function () {
   });
 
   it('has a sentence for each failure the helper names, and none without one', async () => {
-    const source = [...await helperFiles()].filter(([name]) => !name.startsWith('reference/')).map(([, text]) => text).join('\n');
+    const source = [...await pythonFolder('verify')].filter(([name]) => !name.startsWith('reference/')).map(([, text]) => text).join('\n');
     const raised = new Set([...source.matchAll(/VerifyFailure\(\s*"([a-z-]+)"/g)].map(([, name]) => name));
     assert.ok(raised.size > 10);
     assert.deepEqual([...raised].filter((name) => !(`verify.failure.${name}` in MESSAGES)), []);
@@ -89,7 +89,7 @@ describe('running Python for a verification', function () {
   });
 
   it('ships every file of the helper', async () => {
-    const names = [...(await helperFiles()).keys()];
+    const names = [...(await pythonFolder('verify')).keys()];
     assert.ok(names.includes('verify.py') && names.includes('fuselens_verify/main.py') && names.includes('reference/torch_npu.py'), names.join(' '));
     const allowed = readFileSync(path.join(import.meta.dirname, '../../../scripts/package.mjs'), 'utf8');
     assert.match(allowed, /media\\\/python\\\/\[A-Za-z0-9_\/\]\+\\\.py/);

@@ -1,5 +1,6 @@
 /** Tracebacks of a run as places in local files: paths of a host or a container mapped, equal ones of several ranks put together. */
 import * as path from 'node:path';
+import { pathParts } from '../protocol/pathTail';
 import type { Frame, Traceback } from './tracebacks';
 import type { RunSettings } from './runSettings';
 
@@ -42,7 +43,7 @@ export function localFile(file: string, { rules, roots, exists }: PlaceOptions):
   if (file.startsWith('<') || INSTALLED.test(file)) {
     return undefined;
   }
-  const parts = file.replaceAll('\\', '/').split('/').filter((part) => part !== '' && part !== '.');
+  const parts = pathParts(file);
   if (parts.includes('..') || parts.length === 0) {
     return undefined;
   }

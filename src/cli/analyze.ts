@@ -45,7 +45,7 @@ export async function analyzeCommand(args: readonly string[], context: CommandCo
   }
   const failOn = severityOf(command.value('fail-on'));
   // Wrong usage is said before anything is read.
-  pathMapOf(command.values('map'));
+  const pathMap = pathMapOf(command.values('map'));
   for (const source of command.values('source')) {
     await stat(source).catch(() => { throw new CommandFailure('error.not-found', { file: path.resolve(source) }); });
   }
@@ -55,7 +55,7 @@ export async function analyzeCommand(args: readonly string[], context: CommandCo
   }
   const opened = await openProfile(context, profile, { cache: !command.flag('no-cache'), ...preferOf(command.value('prefer')) });
   await keepProfile([command.value('html'), command.value('sarif'), command.value('kernels')], opened.session.files());
-  const analysis = await readRanks(opened, chooseRanks(opened.summary, command.values('rank')), command, context);
+  const analysis = await readRanks(opened, chooseRanks(opened.summary, command.values('rank')), pathMap, command, context);
   opened.progress.clear();
   await writeReports(opened, analysis, command, context);
   return failOn !== undefined && analysis.problems.some(({ severity }) => SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn)) ? ExitCode.Failed : ExitCode.Done;
@@ -80,7 +80,7 @@ interface Analysis {
 }
 
 /** Reads the ranks one after the other and keeps their figures only: 64 ranks never sit in memory together. */
-async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], command: ParsedCommand, context: CommandContext): Promise<Analysis> {
+async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], pathMap: Readonly<Record<string, string>>, command: ParsedCommand, context: CommandContext): Promise<Analysis> {
   const { summary, session } = opened;
   const problems = new ProblemList();
   problems.addAll(summary.problems);
@@ -105,7 +105,7 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], com
         continue;
       }
       const stacks = command.value('stacks');
-      const request = { ...(stacks === undefined ? {} : { stacks: path.resolve(stacks) }), sources: command.values('source').map((folder) => path.resolve(folder)), pathMap: pathMapOf(command.values('map')), ...(step === undefined ? {} : { step }) };
+      const request = { ...(stacks === undefined ? {} : { stacks: path.resolve(stacks) }), sources: command.values('source').map((folder) => path.resolve(folder)), pathMap, ...(step === undefined ? {} : { step }) };
       const { part, told, explanation } = await session.reportPart(rank.id, request, { signal: context.io.signal });
       parts.push(part);
       if (pages.length < pageLimit) {

@@ -17,8 +17,8 @@ export interface VerifyMethods {
   };
 }
 
-/** Original and fused text of one function, with what is known of its inputs. */
-export interface VerifySubject {
+/** What is verified, and where it stands. */
+interface VerifiedFusion {
   readonly file: string;
   /** Qualified name. */
   readonly function: string;
@@ -30,6 +30,10 @@ export interface VerifySubject {
   readonly backend: string;
   /** `fuse.promise.<promise>`. */
   readonly promise: string;
+}
+
+/** Original and fused text of one function, with what is known of its inputs. */
+export interface VerifySubject extends VerifiedFusion {
   readonly original: string;
   readonly fused: string;
   /** Role → Python text where the result is computed. */
@@ -124,16 +128,9 @@ export interface VerifyRow {
 export type VerifyVerdict = 'verified' | 'differs' | 'failed';
 
 /** What `fuselens verify --json` prints. */
-export interface VerifyReport {
+export interface VerifyReport extends VerifiedFusion {
   readonly schema: 'fuselens-verify/1';
   readonly verdict: VerifyVerdict;
-  readonly file: string;
-  readonly function: string;
-  readonly startLine: number;
-  readonly endLine: number;
-  readonly fusion: string;
-  readonly backend: string;
-  readonly promise: string;
   readonly python: string | null;
   readonly torch: string | null;
   readonly device: string | null;

@@ -67,7 +67,7 @@ export function queueLine({ queue }: RunState, { translate }: CommandContext): s
 }
 
 /** Why a run that has ended failed; undefined when it did not. */
-export function failureOfRun(run: Run, state: RunState, tail: string): RunExplanation | undefined {
+function failureOfRun(run: Run, state: RunState, tail: string): RunExplanation | undefined {
   const [host] = run.hosts;
   if (state.phase === 'lost') {
     return { code: 'error.run-lost', args: { id: run.id }, raw: tail };

@@ -39,7 +39,7 @@ export async function withCancellableProgress<T>(title: string, run: (options: C
 }
 
 /** "340 MB of 1.2 GB · 210 MB/s". */
-export function progressText({ bytes, totalBytes }: EngineProgress, elapsedMs: number): string {
+function progressText({ bytes, totalBytes }: EngineProgress, elapsedMs: number): string {
   const amount = totalBytes > 0 ? vscode.l10n.t('{0} of {1}', formatBytes(bytes), formatBytes(totalBytes)) : formatBytes(bytes);
   return elapsedMs > 0 ? `${amount} · ${formatBytes((bytes * 1000) / elapsedMs)}/s` : amount;
 }

@@ -57,7 +57,7 @@ export function serveEngine(channel: ServerChannel, session: Pick<EngineSession,
 }
 
 /** Slot of a call in the shared flags; the client writes the call's id there to cancel it. */
-export const cancelSlot = (flags: Int32Array, id: number): number => id % flags.length;
+const cancelSlot = (flags: Int32Array, id: number): number => id % flags.length;
 
 function watched(signal: AbortSignal, flags: Int32Array | undefined, id: number): AbortSignal {
   if (flags !== undefined) {

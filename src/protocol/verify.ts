@@ -1,7 +1,6 @@
 /** Verifying a fusion, as it crosses a border: what to run, what was measured, what that means. */
 
-export const VERIFY_DTYPES = ['bfloat16', 'float16', 'float32'] as const;
-export type VerifyDtype = (typeof VERIFY_DTYPES)[number];
+export type VerifyDtype = 'bfloat16' | 'float16' | 'float32';
 
 /** Shapes and dtype of the chain's inputs in a profile, by role; only roles that the kernels show. */
 export interface ProfileShapes {

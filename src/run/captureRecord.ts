@@ -4,7 +4,7 @@ import type { Hosts } from './hosts';
 import { quoteWord } from './posix';
 import type { Run } from './run';
 
-export const RUN_RECORD_NAME = 'fuselens-run.json';
+const RUN_RECORD_NAME = 'fuselens-run.json';
 
 /** The run's commit, changes and environment stay with the profile, so that a comparison knows what changed. */
 export async function keepRecord(hosts: Hosts, run: Run, output: string): Promise<void> {

@@ -35,7 +35,7 @@ fl_number() { sed -n '1s/^ *\([0-9][0-9]*\).*$/\1/p' "$1" 2>/dev/null; }
 `;
 
 /** Prints `key=value` lines for `parseState`; needs `$id` and the folder as working directory. */
-export const STATE_FUNCTION = String.raw`
+const STATE_FUNCTION = String.raw`
 fl_state() {
   fl_x=$(fl_number exit)
   if [ -r job ]; then
@@ -70,7 +70,7 @@ fl_finished() {
 `;
 
 /** Slurm's view: the queue, else the controller's memory, else accounting, else the exit files. `fl_tasks` holds an array's task numbers. */
-export const SLURM_FUNCTIONS = String.raw`
+const SLURM_FUNCTIONS = String.raw`
 fl_patient() { if command -v timeout >/dev/null 2>&1; then timeout 15 "$@"; else "$@"; fi; }
 # 0: rows, maybe none; 1: Slurm no longer knows the job; 2: nobody answers.
 fl_slurm_rows() {

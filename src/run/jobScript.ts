@@ -25,7 +25,7 @@ for n in "${PACKAGES.join(' ')}".split():
     except Exception: pass`;
 
 /** Writes versions and telling variables as `key=value` to stdout. Quick, and never fails the run. */
-export function environmentScript(python: string | undefined): string {
+function environmentScript(python: string | undefined): string {
   const found = python === undefined ? '' : `${quoteWord(python)} `;
   return String.raw`printf 'hostname=%s\n' "$(hostname 2>/dev/null || uname -n)"; printf 'system=%s\n' "$(uname -srm)"
 env | grep -E ${quoteWord(TELLING)} | sort

@@ -38,7 +38,7 @@ export function writeFileLines(path: string, content: string | Uint8Array): stri
 }
 
 /** A name of an environment variable that shells take. */
-export function isVariableName(name: string): boolean {
+function isVariableName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
 }
 

@@ -10,7 +10,7 @@ const THIN = 12;
 const GAP = 4;
 const AXIS = 20;
 /** Room for the lane names at the left. */
-export const LABELS = 112;
+const LABELS = 112;
 /** About as wide as a character of a label is. */
 const CHARACTER = 6.2;
 

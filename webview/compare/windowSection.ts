@@ -45,7 +45,7 @@ export function windowSection(options: CompareContentOptions): { readonly elemen
   return { element, dispose: () => stop() };
 }
 
-export function pairName(pair: WindowPair, { words, report }: Pick<CompareContentOptions, 'words' | 'report'>): string {
+function pairName(pair: WindowPair, { words, report }: Pick<CompareContentOptions, 'words' | 'report'>): string {
   const row = report.tables.operators.find(({ key }) => pair.id === `operator ${key}`);
   const label = row === undefined ? pair.label : shortKernelName({ name: row.label, type: row.label.includes(' ') ? '' : row.label, operator: '' });
   return rowName({ key: pair.id, label: label.length > 42 ? `${label.slice(0, 40)}…` : label, ...(pair.fusion === null ? {} : { fusion: pair.fusion }), ...(pair.phase === null ? {} : { phase: pair.phase }) }, 'chains', (english) => words.english(english));

@@ -19,9 +19,6 @@ export function themeColour(name: string, fallback = 'foreground'): string {
 /** A family's colour as CSS text. */
 export const familyColour = (family: string): string => `var(--vscode-${FAMILY}\\.${family}, var(--vscode-${FAMILY}-${family}))`;
 
-/** The same as a value, for canvases. */
-export const familyColourValue = (family: string): string => themeColour(`${FAMILY}-${family}`);
-
 export const isHighContrast = (): boolean => document.body.classList.contains('vscode-high-contrast');
 
 /** Calls back after the user changed the theme. Returns the way to stop. */

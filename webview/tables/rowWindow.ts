@@ -1,7 +1,7 @@
 import { h } from '../shared/dom';
 
 /** Height of every row, as in the style sheet. */
-export const ROW_HEIGHT = 22;
+const ROW_HEIGHT = 22;
 /** Rows drawn above and below those in sight. */
 const MARGIN = 12;
 

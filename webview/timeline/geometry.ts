@@ -6,7 +6,7 @@ const ROW_HEIGHT: Readonly<Record<TimelineLane['kind'], number>> = { steps: 18, 
 const FOLDED_HEIGHT = 24;
 const LANE_GAP = 5;
 /** A folded lane shows the silhouette of its first rows. */
-export const FOLDED_ROWS = 12;
+const FOLDED_ROWS = 12;
 /** Between lanes of different kinds. */
 const SECTION_GAP = 6;
 

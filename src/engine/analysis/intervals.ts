@@ -74,7 +74,7 @@ export function unite(a: Intervals, b: Intervals): Intervals {
 }
 
 /** What both cover. */
-export function intersect(a: Intervals, b: Intervals): Intervals {
+function intersect(a: Intervals, b: Intervals): Intervals {
   const out = new IntervalBuilder(Math.max(a.count, b.count));
   let i = 0;
   let j = 0;

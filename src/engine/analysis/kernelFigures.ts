@@ -22,7 +22,7 @@ export function sortedDurations(events: DeviceEvents, selection: Selection): Flo
 }
 
 /** Percentile by nearest rank: element number ⌈q·n⌉ (from 1) of an ascending array; NaN when it is empty. */
-export function nearestRank(sorted: Float64Array, q: number): number {
+function nearestRank(sorted: Float64Array, q: number): number {
   if (sorted.length === 0) {
     return NaN;
   }
@@ -32,7 +32,7 @@ export function nearestRank(sorted: Float64Array, q: number): number {
 }
 
 /** How many of an ascending array are at most `limit`. */
-export function countUpTo(sorted: Float64Array, limit: number): number {
+function countUpTo(sorted: Float64Array, limit: number): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {

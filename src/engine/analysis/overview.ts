@@ -7,7 +7,7 @@ import { measureWindow, reportOf, type ReportOptions } from './rankReport';
 import { isKernel, type Selection } from './selection';
 
 /** Rows of the Overview's kernel table; what is left off is counted in `omitted`. */
-export const OVERVIEW_KERNELS = 2000;
+const OVERVIEW_KERNELS = 2000;
 
 /** Everything the Overview draws, for the whole recording or one step (index into `RankData.steps`). */
 export function overview(data: RankData, options: ReportOptions): OverviewData {
@@ -140,6 +140,6 @@ export function profilerCommunication(data: RankData, step: number | undefined):
   };
 }
 
-export function isStepTrace(table: SideTable): boolean {
+function isStepTrace(table: SideTable): boolean {
   return /step_trace_time|StepTraceTime/i.test(table.file);
 }

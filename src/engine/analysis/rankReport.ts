@@ -15,7 +15,7 @@ export interface ReportOptions {
 }
 
 /** Names in `topKernels`; the rest is in the Overview and in `--kernels`. */
-export const TOP_KERNELS = 20;
+const TOP_KERNELS = 20;
 
 /**
  * All figures of one rank in microseconds relative to the rank's own base. With a step, every figure is over the events
@@ -54,7 +54,7 @@ export function reportOf(data: RankData, options: ReportOptions, { selection, so
 }
 
 /** One row per step (or the one asked for). Events outside every step are in no row. */
-export function stepReports(data: RankData, only?: number, whole?: Selection): readonly StepReport[] {
+function stepReports(data: RankData, only?: number, whole?: Selection): readonly StepReport[] {
   const selections = only === undefined ? selectSteps(data.deviceEvents, data.steps.length, whole) : undefined;
   return data.steps.flatMap((step, index) => {
     if (only !== undefined && only !== index) {

@@ -12,7 +12,7 @@ import { operatorWeight } from './automaton';
 /** Operators lighter than this come and go and make no run. */
 const WEIGHTY = 0.4;
 
-export const weightyOperators = (ops: readonly string[]): readonly string[] => ops.filter((op) => operatorWeight(op) >= WEIGHTY).map(canonicalOperator);
+const weightyOperators = (ops: readonly string[]): readonly string[] => ops.filter((op) => operatorWeight(op) >= WEIGHTY).map(canonicalOperator);
 
 export function trigrams(tokens: readonly string[]): ReadonlySet<string> {
   const grams = new Set<string>();

@@ -89,7 +89,7 @@ export function chainPatterns(parser: Parser, fusions: readonly Fusion[], backen
 }
 
 /** Operator nodes in the order they run; the first branch stands for alternatives, a loop for one turn. */
-export function operatorsOf(graph: OperatorGraph): readonly number[] {
+function operatorsOf(graph: OperatorGraph): readonly number[] {
   const nodes: number[] = [];
   const walk = (steps: readonly Step[]): void => {
     for (const step of steps) {

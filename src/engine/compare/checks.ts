@@ -1,5 +1,5 @@
 /** Whether a difference between two profiles is the difference between two ways of doing the same work. */
-import type { CompareCheck, CompareOptions, RankDigest } from '../../protocol/compare';
+import type { CompareCheck, RankDigest } from '../../protocol/compare';
 import type { Pairing, Sample } from './pairing';
 
 type Facts = Readonly<Record<string, string>>;
@@ -25,8 +25,6 @@ export function sideFacts(samples: readonly Sample[], tokens: number | undefined
     tokens: tokens ?? said, tokensFrom: tokens !== undefined ? 'option' : said !== null ? 'profile' : null,
   };
 }
-
-export const tokensOf = ({ tokensBase, tokensCandidate }: CompareOptions): readonly [number | undefined, number | undefined] => [tokensBase, tokensCandidate];
 
 export function compareChecks(base: SideFacts, candidate: SideFacts, pairing: Pairing): readonly CompareCheck[] {
   return [
@@ -113,7 +111,7 @@ function sharedShare(own: RankDigest['matmul'], other: RankDigest['matmul']): nu
 const SAME_WORK = 0.02;
 
 /** Work of a step in the candidate over that in the base, from what went through weights both have; undefined without shapes. */
-export function workRatio(base: RankDigest, candidate: RankDigest): number | undefined {
+function workRatio(base: RankDigest, candidate: RankDigest): number | undefined {
   const uses = new Map(candidate.matmul.weights.map((use) => [use.shape, use]));
   const ratios = base.matmul.weights.flatMap(({ shape, kernels, otherElements }) => {
     const other = uses.get(shape);

@@ -10,7 +10,7 @@ import { compareRows } from './rows';
 import { windowPairs } from './windowPairs';
 
 /** Differences per token are told for so many tokens of the job, so that they are numbers one can read. */
-export const TOKENS_UNIT = 1000;
+const TOKENS_UNIT = 1000;
 
 /** Compares two sides. Throws `UnreadableInput` when a side holds no kernel at all. */
 export function compareDigests(base: CompareSide, candidate: CompareSide, options: CompareOptions = {}): CompareReport {

@@ -2,7 +2,7 @@ import { kernelSequences } from '../chains/kernelSequence';
 import { PHASES, phasesOf } from '../chains/phases';
 import type { RankData } from '../profile/columns';
 
-export const UNKNOWN_PHASE = PHASES.indexOf('unknown');
+const UNKNOWN_PHASE = PHASES.indexOf('unknown');
 
 /** Phase of every device event as index into `PHASES`; a helper takes the phase of the operator before it. */
 export function eventPhases(rank: RankData): Uint8Array {

@@ -11,7 +11,7 @@ const QUARTILES_FROM = 8;
 const RANGE_FACTOR: readonly number[] = [NaN, NaN, 3, 2, 1.5, 1.5, 1.5, 1.5];
 
 /** Below this share of the smaller side nothing is called a difference, however steady the samples. */
-export const SMALLEST_CHANGE = 0.01;
+const SMALLEST_CHANGE = 0.01;
 
 /** Median and spread of known values; null when there is none. */
 export function spreadOf(values: readonly (number | null)[]): Spread | null {

@@ -37,7 +37,7 @@ export function installedModuleName(file: string): string | undefined {
 }
 
 /** Name of the module to write for an installed one. */
-export const patchName = (moduleName: string): string => `fuselens_patch_${moduleName.split('.').slice(-1)[0]}`;
+const patchName = (moduleName: string): string => `fuselens_patch_${moduleName.split('.').slice(-1)[0]}`;
 
 interface Changed {
   readonly owner: ClassDefinition | undefined;

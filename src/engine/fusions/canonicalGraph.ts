@@ -43,7 +43,7 @@ export function canonicalGraph(graph: OperatorGraph): CanonicalGraph {
 }
 
 /** Views that take a part of a tensor. */
-export function isPart(node: OperatorNode): boolean {
+function isPart(node: OperatorNode): boolean {
   const name = node.attributes.name ?? '';
   return node.op === 'view' && /^(slice|item|chunk|split|unbind|select|narrow|output)/.test(name);
 }

@@ -23,7 +23,7 @@ const LARGEST = 64 * 1024;
 const MOST_FILES = 200;
 
 /** Folder of a workspace's own fusions. */
-export const fusionFolder = (port: FilePort, workspace: string): string => port.join(workspace, '.fuselens', 'fusions');
+const fusionFolder = (port: FilePort, workspace: string): string => port.join(workspace, '.fuselens', 'fusions');
 
 export async function readWorkspaceFusions(port: FilePort, workspaces: readonly string[], parser: Parser, taken: readonly string[]): Promise<WorkspaceFusions> {
   const fusions: Fusion[] = [];

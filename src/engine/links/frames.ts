@@ -51,7 +51,7 @@ const pythonNesting = new WeakMap<HostEvents, Nesting>();
 const operatorNesting = new WeakMap<HostEvents, Nesting>();
 
 /** Built on first use and kept as long as the columns live. */
-export function pythonFramesOf(rank: HasHost): Nesting {
+function pythonFramesOf(rank: HasHost): Nesting {
   return cached(pythonNesting, rank, HostKind.Python);
 }
 

@@ -7,7 +7,7 @@ import { DeviceFlag, HostKind } from '../profile/columns';
 import type { Nesting } from './nesting';
 
 /** Correlations that mean "none". */
-export function isCorrelation(id: number): boolean {
+function isCorrelation(id: number): boolean {
   return id === id && id !== 0 && id !== -1;
 }
 

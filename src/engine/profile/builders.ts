@@ -11,7 +11,7 @@ type ColumnType<C> = C extends Float64Array ? Float64ArrayConstructor
 type Spec<T> = { readonly [K in keyof T as K extends 'count' ? never : K]: readonly [ColumnType<T[K]>, number] };
 
 /** Every device column with its array type and the value of a row that does not set it. */
-export const DEVICE_COLUMNS: Spec<DeviceEvents> = {
+const DEVICE_COLUMNS: Spec<DeviceEvents> = {
   startNs: [Float64Array, NaN], durationNs: [Float64Array, NaN],
   name: [Uint32Array, 0], type: [Uint32Array, 0], core: [Uint16Array, 0], shapes: [Uint32Array, 0], dtypes: [Uint32Array, 0],
   stream: [Uint16Array, 0], kind: [Uint8Array, EventKind.Compute], flags: [Uint8Array, 0], family: [Uint8Array, 0],
@@ -19,7 +19,7 @@ export const DEVICE_COLUMNS: Spec<DeviceEvents> = {
 };
 
 /** Every host column likewise. */
-export const HOST_COLUMNS: Spec<HostEvents> = {
+const HOST_COLUMNS: Spec<HostEvents> = {
   startNs: [Float64Array, NaN], durationNs: [Float64Array, NaN], name: [Uint32Array, 0], kind: [Uint8Array, HostKind.Other],
   thread: [Uint16Array, 0], sequence: [Int32Array, -1], forwardThread: [Int32Array, -1], forward: [Int32Array, -1], stack: [Uint32Array, 0],
   pythonId: [Int32Array, -1], pythonParent: [Int32Array, -1], detailAt: [Float64Array, 0], detailLength: [Uint32Array, 0],

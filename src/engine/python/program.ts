@@ -35,7 +35,7 @@ export interface Program {
 }
 
 /** Top-level names of a module. */
-export function topLevelNames(module: Module): Map<string, TopLevelName> {
+function topLevelNames(module: Module): Map<string, TopLevelName> {
   const names = new Map<string, TopLevelName>();
   const pending: Statement[] = [...module.body].reverse();
   for (let statement = pending.pop(); statement !== undefined; statement = pending.pop()) {

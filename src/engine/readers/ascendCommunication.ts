@@ -61,7 +61,7 @@ export function linksOf(step: string, kind: Kind, key: string, links: Json): rea
   });
 }
 
-export const numberOf = (value: unknown): number => (typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN);
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN);
 
 export async function readJson({ port, problems }: ReaderContext, path: string): Promise<Json> {
   const file = port.basename(path);

@@ -46,7 +46,7 @@ export async function findAscendFile(port: FilePort, path: string, search: Ascen
 }
 
 /** Cells of the first line. */
-export function headerOf(head: Uint8Array): readonly string[] {
+function headerOf(head: Uint8Array): readonly string[] {
   let header: readonly string[] = [];
   const scanner = new CsvScanner({
     header: (cells) => {
@@ -65,7 +65,7 @@ export function headerOf(head: Uint8Array): readonly string[] {
  * Whether a trace is one of torch_npu or msprof: a bare array whose events name an Ascend lane or flow, or carry their time
  * as text, which no other writer does.
  */
-export function isAscendTrace(name: string, head: Uint8Array): boolean {
+function isAscendTrace(name: string, head: Uint8Array): boolean {
   const text = new TextDecoder('utf-8').decode(head);
   if (!/^\ufeff?\s*[[{]/.test(text)) {
     return false;

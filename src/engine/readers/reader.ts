@@ -4,7 +4,7 @@
  */
 import type { FilePort, SpillStore } from '../port';
 import { Cancelled, type ProblemList } from '../profile/problems';
-import type { Backend, RankData } from '../profile/columns';
+import type { RankData } from '../profile/columns';
 
 export interface ReadProgress {
   /** Bytes of input read so far and in all (compressed size where compressed); total 0 = not known. */
@@ -54,11 +54,4 @@ export interface RankSource {
   readonly withoutKernels?: true;
   /** Undefined for a rank that cannot be read (not analysed, incomplete); its problem says why. */
   readonly read?: (context: ReaderContext) => Promise<RankData>;
-}
-
-/** Outcome of detection over a path. */
-export interface Detected {
-  readonly format: FormatId | 'mixed';
-  readonly backend: Backend | undefined;
-  readonly sources: readonly RankSource[];
 }

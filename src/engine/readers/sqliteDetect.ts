@@ -79,4 +79,4 @@ export function rankOfName(file: string): number | undefined {
 }
 
 /** What the user runs to make a report readable, with the path quoted for a POSIX shell and for cmd alike. */
-export const exportCommand = (path: string): string => `nsys export --type sqlite "${path}"`;
+const exportCommand = (path: string): string => `nsys export --type sqlite "${path}"`;

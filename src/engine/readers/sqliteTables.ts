@@ -126,7 +126,7 @@ export function numberOf(value: SqlValue | undefined): number {
  * Integers below 2^53 read as doubles in `SELECT`: the drivers make a bigint of every integer first, which costs more than
  * all the rest of a row.
  */
-export const AS_DOUBLE = 'CAST($ AS REAL)';
+const AS_DOUBLE = 'CAST($ AS REAL)';
 export const asDouble = (column: string): { readonly column: string; readonly as: string } => ({ column, as: AS_DOUBLE });
 
 /** An id cell, -1 when it is NULL or one of the formats' "invalid" marks. */

@@ -50,7 +50,7 @@ export async function writeSample(writer: SampleWriter, options: SampleOptions):
 }
 
 /** As in the article: `outputs/training/<ts>/profiling_time/step-5/<host>_<pid>_<ts>_ascend_pt`. */
-export function rankFolder(run: SampleRun, rank: number): readonly string[] {
+function rankFolder(run: SampleRun, rank: number): readonly string[] {
   const millis = String(137 + 23 * rank).padStart(3, '0');
   return ['outputs', 'training', run.stamp, 'profiling_time', `step-${STEP}`, `${SYNTHETIC_HOST}_${40960 + 7 * rank}_${run.stamp}${millis}_ascend_pt`];
 }

@@ -25,7 +25,7 @@ class Growing<T extends Float64Array | Uint32Array | Uint16Array | Uint8Array> {
 }
 
 /** Event name not sent: the view asks `eventDetail`. */
-export const NO_NAME = 0xffff;
+const NO_NAME = 0xffff;
 const NAME_CHARACTERS = 96;
 const NAME_BYTES = 48 * 1024;
 /** A run of empty bins longer than this ends a segment. */

@@ -24,7 +24,7 @@ export interface Subject {
   readonly step?: number;
 }
 
-export function subjectOf({ store, tabs }: CommandContext, argument: unknown): Subject | undefined {
+function subjectOf({ store, tabs }: CommandContext, argument: unknown): Subject | undefined {
   const node = asNode(argument);
   if (node !== undefined) {
     return {

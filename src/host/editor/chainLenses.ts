@@ -66,4 +66,4 @@ export interface ChainTarget {
   readonly event: number;
 }
 
-export const chainTarget = (chain: DocumentChain): ChainTarget => chain.phases[0].first;
+const chainTarget = (chain: DocumentChain): ChainTarget => chain.phases[0].first;

@@ -22,7 +22,7 @@ export async function newRun(context: RunContext, capture?: CaptureSettings): Pr
 }
 
 /** Adds the task to the folder's tasks.json, comments and all else kept, through an edit that undo takes back. */
-export async function writeTask(context: RunContext, folder: vscode.WorkspaceFolder, { label, settings }: NewRun): Promise<vscode.Task | undefined> {
+async function writeTask(context: RunContext, folder: vscode.WorkspaceFolder, { label, settings }: NewRun): Promise<vscode.Task | undefined> {
   const uri = vscode.Uri.joinPath(folder.uri, '.vscode', 'tasks.json');
   const exists = await vscode.workspace.fs.stat(uri).then(() => true, () => false);
   const document = exists ? await vscode.workspace.openTextDocument(uri) : undefined;
@@ -103,7 +103,7 @@ function suggestedCommand(folder: vscode.WorkspaceFolder): string {
 }
 
 /** Words of one plain command; undefined when a shell would be needed to know them. */
-export function wordsOf(line: string): readonly string[] | undefined {
+function wordsOf(line: string): readonly string[] | undefined {
   const commands = shellCommands(line);
   const words = commands.length === 1 ? commands[0].words : [];
   return words.length > 0 && words.every((word): word is string => word !== undefined) && words[0] !== '' ? words : undefined;

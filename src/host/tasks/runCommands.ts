@@ -118,7 +118,7 @@ async function openRunProfile(context: RunContext, argument: unknown): Promise<v
 }
 
 /** The profile of a captured run on this machine, fetched where it is not here yet; undefined after a word why there is none. */
-export async function profileOf(context: RunContext, entry: RunEntry): Promise<string | undefined> {
+async function profileOf(context: RunContext, entry: RunEntry): Promise<string | undefined> {
   return entry.profile ?? fetchRun(context, entry);
 }
 

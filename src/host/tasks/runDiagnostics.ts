@@ -59,7 +59,7 @@ function diagnostic(task: string, { line, message, ranks, related }: TracebackPl
 const wholeLine = (line: number): vscode.Range => new vscode.Range(line - 1, 0, line - 1, Number.MAX_SAFE_INTEGER);
 
 /** "0–3, 6". */
-export function ranksText(ranks: readonly number[]): string {
+function ranksText(ranks: readonly number[]): string {
   const groups: (readonly [number, number])[] = [];
   for (const rank of ranks) {
     const last = groups.at(-1);

@@ -81,7 +81,7 @@ function elapsedWords(entry: RunEntry, now: number): string {
 }
 
 /** "42 s", "1 min 20 s", "2 h 05 min". */
-export function duration(seconds: number): string {
+function duration(seconds: number): string {
   const whole = Math.floor(seconds);
   if (whole < 60) {
     return vscode.l10n.t('{0} s', whole);

@@ -5,7 +5,7 @@ import type { ProfileStore } from '../profileStore';
 import { asCompareState, CompareView, type CompareServices } from './compareView';
 import { OpenTabs } from './openTabs';
 
-export const COMPARE_PANEL = 'fuselens.compare';
+const COMPARE_PANEL = 'fuselens.compare';
 
 interface Tab {
   readonly panel: vscode.WebviewPanel;

@@ -6,7 +6,7 @@ import { withCancellableProgress } from '../progress';
 import { isCancelled, sentenceOf, translate } from '../sentences';
 import { fileChildren, nodeId, problemChildren, profileChildren, rankChildren, rankName, treeItem, unreadableReason, type ProfileNode } from './profileNodes';
 
-export const PROFILES_VIEW = 'fuselens.profiles';
+const PROFILES_VIEW = 'fuselens.profiles';
 
 /** Profile → run or step folder → ranks → steps, with problems. A profile opens when expanded, a rank is read when expanded. */
 export class ProfilesTree implements vscode.TreeDataProvider<ProfileNode>, vscode.Disposable {

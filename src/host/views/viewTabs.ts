@@ -6,8 +6,8 @@ import type { ProfileStore } from '../profileStore';
 import { OpenTabs } from './openTabs';
 import { asViewState, ProfileView, type ViewServices } from './profileView';
 
-export const PANEL_TYPE = 'fuselens.view';
-export const EDITOR_TYPES = ['fuselens.trace', 'fuselens.profile'] as const;
+const PANEL_TYPE = 'fuselens.view';
+const EDITOR_TYPES = ['fuselens.trace', 'fuselens.profile'] as const;
 
 interface Tab {
   readonly panel: vscode.WebviewPanel;

@@ -7,7 +7,7 @@ import type { Kernel } from './kernel';
  * distribution of rank 0 and nothing else. Every such kernel is named `…UnmodelledRemainder…`, sits in a seam between two
  * layers' backward passes, at the start of a micro-batch or before the optimizer, and never inside a forward pass.
  */
-export const REMAINDER_MARK = 'UnmodelledRemainder';
+const REMAINDER_MARK = 'UnmodelledRemainder';
 
 type Look = readonly [name: string, type: string];
 

@@ -4,7 +4,7 @@ import type { RankRun } from './rankRun';
 
 export const SYNTHETIC_HOST = 'fuselens-synthetic';
 
-export const SYNTHETIC_NOTE = 'SYNTHETIC: written by "fuselens sample" from a model of a training step; no device was involved. See README.md of the sample.';
+const SYNTHETIC_NOTE = 'SYNTHETIC: written by "fuselens sample" from a model of a training step; no device was involved. See README.md of the sample.';
 
 /** profiler_info_<rank>.json: Level1, no counters, no stacks, as XTuner's NPU profiler sets it. */
 export function profilerInfo({ rank, run, lanes }: RankRun): string {

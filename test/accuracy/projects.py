@@ -20,10 +20,19 @@ import torch.nn.functional as F
 import record
 
 torch.Tensor.cuda = lambda self, *args, **kwargs: self
+# Inference code runs with a backward pass too: without gradients the recorder would see calls, not their operators.
+torch.inference_mode = lambda *args, **kwargs: torch.enable_grad()
 # Written for float32 throughout.
-FLOAT32 = {'mamba-minimal', 'mambapy', 'nanochat'}
+FLOAT32 = {'mamba-minimal', 'mambapy', 'nanochat', 'clip', 'transformer'}
 DTYPE = torch.float32 if FLOAT32.intersection(sys.argv[3:]) else torch.bfloat16
-IDS = torch.randint(3, 60, (2, 24), generator=torch.Generator().manual_seed(1))
+RANDOM = torch.Generator().manual_seed(1)
+IDS = torch.randint(3, 60, (2, 24), generator=RANDOM)
+IMAGES = torch.randn(2, 3, 64, 64, generator=RANDOM).to(DTYPE)
+SMALL_IMAGES = torch.randn(2, 3, 32, 32, generator=RANDOM).to(DTYPE)
+LATENTS = torch.randn(2, 4, 8, 8, generator=RANDOM).to(DTYPE)
+FEATURES = torch.randn(2, 24, 32, generator=RANDOM).to(DTYPE)
+MEL = torch.randn(2, 16, 48, generator=RANDOM).to(DTYPE)
+CLASSES = torch.tensor([1, 2])
 
 
 class AnyAttribute(type):
@@ -56,7 +65,7 @@ class StandInModule(types.ModuleType):
 
 class Missing(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Found last: packages that are not installed."""
-    names = ('torchvision', 'lightning', 'lightning_fabric', 'tiktoken', 'numba', 'ftfy', 'kernel', 'boto3', 'google', 'cached_path', 'botocore', 'jsonargparse', 'litdata', 'flash_attn', 'fla', 'wandb', 'datasets', 'sentencepiece', 'torchmetrics', 'safetensors', 'loguru', 'psutil', 'PIL')
+    names = ('torchvision', 'xformers', 'simple_parsing', 'fire', 'rotary_emb', 'dropout_layer_norm', 'xentropy_cuda_lib', 'mistral_common', 'triton', 'blobfile', 'openai_harmony', 'lightning', 'lightning_fabric', 'tiktoken', 'numba', 'ftfy', 'kernel', 'boto3', 'google', 'cached_path', 'botocore', 'jsonargparse', 'litdata', 'flash_attn', 'fla', 'wandb', 'datasets', 'sentencepiece', 'torchmetrics', 'safetensors', 'loguru', 'psutil', 'PIL')
 
     def find_spec(self, name, path=None, target=None):
         return importlib.machinery.ModuleSpec(name, self, is_package=True) if name.split('.')[0] in self.names else None
@@ -78,6 +87,8 @@ def loss_of(out):
         return scalars[0] if scalars else loss_of(next(o for o in out if isinstance(o, torch.Tensor)))
     if isinstance(out, torch.Tensor) and out.dim() == 3 and out.shape[:2] == IDS.shape:
         return F.cross_entropy(out.reshape(-1, out.shape[-1]).float(), IDS.reshape(-1) % out.shape[-1])
+    if isinstance(out, torch.Tensor) and out.dim() == 2 and len(out) == len(CLASSES):
+        return F.cross_entropy(out.float(), CLASSES)
     return out if out.dim() == 0 else out.float().mean()
 
 
@@ -152,13 +163,13 @@ def mambapy(name):
     def build():
         m = load(f'mambapy.{name}')
         config = m.MambaConfig(d_model=32, n_layers=4) if name == 'mamba' else m.Mamba2Config(d_model=32, n_layers=4, d_head=16)
-        return (m.Mamba if name == 'mamba' else m.Mamba2)(config), lambda g: g(torch.randn(2, 24, 32, dtype=DTYPE))
+        return (m.Mamba if name == 'mamba' else m.Mamba2)(config), lambda g: g(FEATURES)
     return build
 
 
 def dit():
     m = load('models')
-    return m.DiT(input_size=8, patch_size=2, hidden_size=64, depth=4, num_heads=4, num_classes=10), lambda g: g(torch.randn(2, 4, 8, 8, dtype=DTYPE), torch.tensor([1, 2]), torch.tensor([1, 2]))
+    return m.DiT(input_size=8, patch_size=2, hidden_size=64, depth=4, num_heads=4, num_classes=10), lambda g: g(LATENTS, CLASSES, CLASSES)
 
 
 def attention_is_all():
@@ -173,12 +184,12 @@ def olmo():
 
 def whisper():
     m = load('whisper.model')
-    return m.Whisper(m.ModelDimensions(n_mels=16, n_audio_ctx=24, n_audio_state=64, n_audio_head=4, n_audio_layer=4, n_vocab=64, n_text_ctx=32, n_text_state=64, n_text_head=4, n_text_layer=4)), lambda g: g(torch.randn(2, 16, 48, dtype=DTYPE), IDS)
+    return m.Whisper(m.ModelDimensions(n_mels=16, n_audio_ctx=24, n_audio_state=64, n_audio_head=4, n_audio_layer=4, n_vocab=64, n_text_ctx=32, n_text_state=64, n_text_head=4, n_text_layer=4)), lambda g: g(MEL, IDS)
 
 
 def clip():
     m = load('clip.model')
-    return m.CLIP(embed_dim=64, image_resolution=32, vision_layers=4, vision_width=64, vision_patch_size=8, context_length=24, vocab_size=64, transformer_width=64, transformer_heads=4, transformer_layers=4), lambda g: g(torch.randn(2, 3, 32, 32, dtype=DTYPE), IDS)
+    return m.CLIP(embed_dim=64, image_resolution=32, vision_layers=4, vision_width=64, vision_patch_size=8, context_length=24, vocab_size=64, transformer_width=64, transformer_heads=4, transformer_layers=4), lambda g: g(SMALL_IMAGES, IDS)
 
 
 def deepseek():
@@ -195,15 +206,70 @@ def nanochat():
 def timm(module, name, **options):
     def build():
         load(f'timm.models.{module}')
-        return load('timm').create_model(name, num_classes=10, **options), lambda g: g(torch.randn(2, 3, options.get('img_size', 64), options.get('img_size', 64), dtype=DTYPE))
+        size = options.get('img_size', 64)
+        return load('timm').create_model(name, num_classes=10, **options), lambda g: g(IMAGES[:, :, :size, :size])
     return build
 
 
 def vit_pytorch(module, name, **options):
     def build():
         cls = getattr(load(f'vit_pytorch.{module}'), name)
-        return cls(**{**dict(image_size=32, patch_size=8, num_classes=10, dim=64, depth=4, heads=4, mlp_dim=96), **options}), lambda g: g(torch.randn(2, 3, 32, 32, dtype=DTYPE))
+        return cls(**{**dict(image_size=32, patch_size=8, num_classes=10, dim=64, depth=4, heads=4, mlp_dim=96), **options}), lambda g: g(SMALL_IMAGES)
     return build
+
+
+def dino():
+    m = load('vision_transformer')
+    # The usual small model of the paper's family, with a classifier's head.
+    return m.VisionTransformer(img_size=[32], patch_size=8, num_classes=10, embed_dim=64, depth=4, num_heads=4, mlp_ratio=2, qkv_bias=True), lambda g: g.head(g(SMALL_IMAGES))
+
+
+def lingua():
+    m = load('apps.main.transformer')
+    return m.LMTransformer(m.LMTransformerArgs(dim=64, n_layers=4, n_heads=4, n_kv_heads=2, vocab_size=64, max_seqlen=32, multiple_of=32)), lambda g: g(IDS, IDS, attn_impl='sdpa')
+
+
+def mistral():
+    m, a = load('mistral_inference.transformer'), load('mistral_inference.args')
+    model = m.Transformer(a.TransformerArgs(dim=64, n_layers=4, head_dim=16, hidden_dim=96, n_heads=4, n_kv_heads=2, norm_eps=1e-5, vocab_size=64, max_batch_size=2))
+    return model, lambda g: g.forward(IDS.reshape(-1), [24, 24])
+
+
+def tinyllama():
+    m, c = load('lit_gpt.model'), load('lit_gpt.config')
+    return m.GPT(c.Config(name='tiny', block_size=32, vocab_size=64, padded_vocab_size=64, n_layer=4, n_head=4, n_query_groups=2, n_embd=64, rotary_percentage=1.0, _norm_class='RMSNorm', _mlp_class='GptNeoxMLP', bias=False, intermediate_size=96)), lambda g: g(IDS)
+
+
+def gemma():
+    m, c = load('gemma.model'), load('gemma.config')
+    model = m.GemmaModel(c.GemmaConfig(vocab_size=64, max_position_embeddings=32, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2, hidden_size=64, intermediate_size=96, head_dim=16, dtype='bfloat16', architecture=c.Architecture.GEMMA_1))
+    shape = (2, 24, 2, 16)
+    caches = [(torch.zeros(shape, dtype=DTYPE), torch.zeros(shape, dtype=DTYPE)) for _ in range(4)]
+    rotations = m.precompute_freqs_cis(16, 32)[:24]
+    states = torch.randn(2, 24, 64, generator=RANDOM).to(DTYPE)
+    mask = torch.triu(torch.full((1, 1, 24, 24), -1e4), 1).to(DTYPE)
+    return model, lambda g: g(hidden_states=states, freqs_cis={kind: rotations for kind in (c.AttentionType.LOCAL_SLIDING, c.AttentionType.GLOBAL)}, kv_write_indices=torch.arange(24), kv_caches=caches, mask=mask, local_mask=mask)
+
+
+def rwkv1():
+    m = load('src.model')
+    return m.GPT(m.GPTConfig(64, 32, model_type='RWKV', rwkv_emb_scale=0.4, rwkv_tiny_attn=0, rwkv_tiny_head=0, n_layer=4, n_head=4, n_embd=64, n_attn=64, n_ffn=64)), lambda g: g(IDS, IDS)
+
+
+def transformer():
+    m = load('models.model.transformer')
+    return m.Transformer(src_pad_idx=1, trg_pad_idx=1, trg_sos_idx=2, enc_voc_size=64, dec_voc_size=64, d_model=64, n_head=4, max_len=32, ffn_hidden=96, n_layers=4, drop_prob=0.1, device='cpu'), lambda g: g(IDS, IDS)
+
+
+def ijepa():
+    m = load('src.models.vision_transformer')
+    return m.VisionTransformer(img_size=[32], patch_size=8, embed_dim=64, predictor_embed_dim=32, depth=4, num_heads=4, mlp_ratio=2, qkv_bias=True), lambda g: g(SMALL_IMAGES)
+
+
+def gpt_oss():
+    m = load('gpt_oss.torch.model')
+    config = m.ModelConfig(num_hidden_layers=4, num_experts=4, experts_per_token=2, vocab_size=64, hidden_size=64, intermediate_size=64, head_dim=16, num_attention_heads=4, num_key_value_heads=2, sliding_window=8, initial_context_length=32)
+    return m.Transformer(config, device=torch.device('cpu')), lambda g: g(IDS[0])[None]
 
 
 def palm():
@@ -241,6 +307,15 @@ PROJECTS = {
     'vit': ('lucidrains/vit-pytorch', 'vit_pytorch/vit.py', vit_pytorch('vit', 'ViT')),
     'simple-vit': ('lucidrains/vit-pytorch', 'vit_pytorch/simple_vit.py', vit_pytorch('simple_vit', 'SimpleViT')),
     'deepvit': ('lucidrains/vit-pytorch', 'vit_pytorch/deepvit.py', vit_pytorch('deepvit', 'DeepViT')),
+    'dino': ('facebookresearch/dino', 'vision_transformer.py', dino),
+    'lingua': ('facebookresearch/lingua', 'apps/main/transformer.py', lingua),
+    'mistral-inference': ('mistralai/mistral-inference', 'src/mistral_inference/transformer.py', mistral),
+    'tinyllama': ('jzhang38/TinyLlama', 'lit_gpt/model.py', tinyllama),
+    'gemma': ('google/gemma_pytorch', 'gemma/model.py', gemma),
+    'rwkv1': ('BlinkDL/RWKV-LM', 'RWKV-v1/src/model.py', rwkv1),
+    'transformer': ('hyunwoongko/transformer', 'models/model/transformer.py', transformer),
+    'ijepa': ('facebookresearch/ijepa', 'src/models/vision_transformer.py', ijepa),
+    'gpt-oss': ('openai/gpt-oss', 'gpt_oss/torch/model.py', gpt_oss),
     'cait': ('lucidrains/vit-pytorch', 'vit_pytorch/cait.py', vit_pytorch('cait', 'CaiT', cls_depth=2)),
 }
 
@@ -271,7 +346,7 @@ class ProjectRecorder(record.Recorder):
 def run_one(name, checkouts, out):
     repository, file, build = PROJECTS[name]
     root = os.path.join(os.path.abspath(checkouts), repository.split('/')[1])
-    sys.path[:0] = [root, os.path.join(root, 'inference')] if name == 'deepseek-v3' else [root]
+    sys.path[:0] = [root, os.path.join(root, os.path.dirname(file)), os.path.join(root, 'src'), os.path.join(root, 'RWKV-v1')]
     ProjectRecorder.root = record.MODEL_CODE = os.path.abspath(checkouts) + os.sep
     torch.manual_seed(1)
     torch.set_num_threads(1)

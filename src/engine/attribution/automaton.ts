@@ -6,6 +6,7 @@ import { canonicalOperator, type TokenNames } from '../chains/kernelSequence';
 import type { FusionMatch } from '../fusions/matchGraph';
 import { onCuda, TENSOR_FORM } from '../operators/kernelToken';
 import type { OperatorGraph, Step } from '../python/operatorGraph';
+import { IN_PIECES, type InPieces } from './inPieces';
 
 export interface Automaton {
   readonly size: number;
@@ -157,12 +158,21 @@ class Builder {
         // Operands are laid out anew where their strides do not suit.
         this.copies(node, this.graph.nodes[node].inputs.filter((input) => this.graph.nodes[input].op === 'view').length);
       }
-      if (op === 'attention') {
-        this.attention(node);
+      const pieces = IN_PIECES.get(op);
+      if (pieces !== undefined) {
+        this.inPieces(node, pieces);
         return;
       }
-      const seenAs = canonicalOperator(this.options.cuda ? onCuda(op) : this.options.typesOnly === true ? TENSOR_FORM[op] ?? op : op);
-      this.last = this.state(this.names.id(seenAs), node, [this.last], operatorWeight(seenAs), countWeight(seenAs));
+      const seenAs = this.seen(op);
+      const before = this.last;
+      this.last = this.state(this.names.id(seenAs), node, [before], operatorWeight(seenAs), countWeight(seenAs));
+      const tensorForm = attributes.eitherForm === true ? TENSOR_FORM[op] : undefined;
+      if (tensorForm !== undefined) {
+        const other = this.seen(tensorForm);
+        if (other !== seenAs) {
+          this.last = this.junction([this.last, this.state(this.names.id(other), node, [before], operatorWeight(other), countWeight(other))]);
+        }
+      }
     }
     const closing = this.open.filter((entry) => entry.until === node);
     if (closing.length > 0) {
@@ -171,16 +181,20 @@ class Builder {
     }
   }
 
-  /** Attention runs fused, or as its own arithmetic where no fused kernel takes the mask or the dtype. */
-  private attention(node: number): void {
+  /** One fused kernel, or the operators it stands for. */
+  private inPieces(node: number, { fused, pieces }: InPieces): void {
     const before = this.last;
-    const fused = this.state(this.names.id('attention'), node, [before], operatorWeight('attention'), countWeight('attention'));
+    const whole = this.state(this.names.id(fused), node, [before], operatorWeight(fused), countWeight(fused));
     this.last = before;
-    const scalar = this.options.typesOnly === true ? 'mul' : 'muls';
-    for (const [op, skip] of [[scalar, 0.3], [scalar, 0.3], ['matmul', 2], ['add', 0.3], ['softmax', 1.5], ['dropout', 0.05], ['matmul', 2]] as const) {
-      this.last = this.state(this.names.id(op), node, [this.last], skip, skip >= 1 ? skip : 0);
+    for (const [op, skip] of pieces) {
+      this.last = this.state(this.names.id(this.seen(op)), node, [this.last], skip, skip >= 1 ? skip : 0);
     }
-    this.last = this.junction([fused, this.last]);
+    this.last = this.junction([whole, this.last]);
+  }
+
+  /** An operator as the backend's kernels show it. */
+  private seen(op: string): string {
+    return canonicalOperator(this.options.cuda ? onCuda(op) : this.options.typesOnly === true ? TENSOR_FORM[op] ?? op : op);
   }
 
   private copies(node: number, count: number): void {

@@ -1,11 +1,12 @@
 /** Walks calls: indexed functions are followed, library calls become operators, the rest becomes a hole. */
 import type { Span } from './ast';
+import { einopsCall, einsum } from './einops';
 import { attribute, arithmetic, dtypeOf } from './evaluate';
 import { ACTIVATION_CHAINS, ACTIVATIONS, LIBRARY_CALLS, LIBRARY_MODULES, type LibraryCall } from './libraryCalls';
 import { bindParameters, MAX_CALL_DEPTH, merge, type Lowering } from './lowering';
 import { buildsMask, decoratedForward, either, fusedKernels, knownFunction, knownMethod, libraryBase, maskKernels, mayBeKernel, moduleFunction } from './modelLibraryCalls';
 import type { NodeAttributes } from './operatorGraph';
-import { NONE, nodesOf, UNKNOWN, unknownNumber, type CallArguments, type FunctionValue, type Value } from './values';
+import { NONE, nodesOf, UNKNOWN, unknownNumber, type CallArguments, type FunctionValue, type InstanceValue, type Value } from './values';
 
 export function callValue(lowering: Lowering, callee: Value, args: CallArguments, span: Span): Value {
   switch (callee.kind) {
@@ -43,17 +44,33 @@ export function callValue(lowering: Lowering, callee: Value, args: CallArguments
       return libraryModule(lowering, callee, args, span);
     case 'sequence': {
       // nn.Sequential: one after the other.
-      let value: Value = args.positional[0] ?? UNKNOWN;
-      callee.items.forEach((item) => {
-        value = callValue(lowering, item, { positional: [value], keywords: new Map(), open: false }, span);
-      });
-      return value;
+      const through = (input: Value): Value => callee.items.reduce((value, item) => callValue(lowering, item, { positional: [value], keywords: new Map(), open: false }, span), input);
+      const input = args.positional[0] ?? UNKNOWN;
+      return callee.open ? repeatedly(lowering, through, input, span) : through(input);
     }
     case 'choice':
       return alternatives(lowering, callee.options.filter((option) => option.kind !== 'none'), args, span);
     case 'unknown': case 'tensor': case 'parameter': case 'module': case 'number': case 'string': case 'boolean': case 'none': case 'dtype': case 'shape': case 'super': case 'dictionary':
       return opaque(lowering, `call of ${lowering.scope.text.slice(span.start, Math.min(span.end, span.start + 40)).split('\n')[0]}`, args, span);
   }
+}
+
+/** What goes through modules an unknown number of times: `nn.Sequential(*[Block() for _ in range(depth)])`. */
+function repeatedly(lowering: Lowering, body: (input: Value) => Value, input: Value, span: Span): Value {
+  const { graph } = lowering;
+  const place = lowering.place(span);
+  const node = lowering.node(input, span);
+  const phi = node === undefined ? undefined : graph.emit('phi', [node], {}, place);
+  let value = input;
+  const steps = graph.capture(() => {
+    value = body(phi === undefined ? input : { kind: 'tensor', node: phi });
+  });
+  graph.push({ kind: 'loop', steps, place, count: undefined });
+  const after = lowering.node(value, span);
+  if (phi !== undefined && after !== undefined) {
+    graph.addInput(phi, after);
+  }
+  return value;
 }
 
 /** A call whose callee is one of several: each is a branch. */
@@ -77,7 +94,7 @@ function follow(lowering: Lowering, callee: FunctionValue, args: CallArguments, 
   if (lowering.active.includes(callee.body) || lowering.active.length >= MAX_CALL_DEPTH || lowering.graph.cut) {
     return opaque(lowering, `recursive call of ${callee.name}`, args, span);
   }
-  const environment = bindParameters(lowering, callee, args.positional, args.keywords, args.open);
+  const environment = bindParameters(lowering, callee, args.positional, args.keywords, args.open ? 'all' : 'none');
   const { graph } = lowering;
   const outer = graph.call;
   const statement = graph.statement;
@@ -160,12 +177,25 @@ function plainMethod(lowering: Lowering, receiver: Value, name: string, args: Ca
     if (/checkpoint/i.test(name) && target !== undefined && isCallable(target)) {
       return callValue(lowering, target, { ...args, positional: args.positional.slice(1), keywords: new Map() }, span);
     }
+    if (receiver.kind === 'instance' && /^register_(buffer|parameter)$/.test(name)) {
+      return registered(lowering, receiver, args, span);
+    }
     if (receiver.kind === 'instance' && /^(register_|add_module|post_init|apply$|_init_weights|train$|eval$|to$|parameters$|named_)/.test(name)) {
       return UNKNOWN;
     }
     return opaque(lowering, `method ${name}`, args, span);
   }
   return nodesOf({ kind: 'sequence', items: args.positional, open: false }).length === 0 ? UNKNOWN : opaque(lowering, `method ${name}`, args, span);
+}
+
+/** `self.register_buffer("mask", tensor)`: an attribute that holds a tensor; None may be filled in later. */
+function registered(lowering: Lowering, instance: InstanceValue, { positional, keywords }: CallArguments, span: Span): Value {
+  const name = positional[0] ?? keywords.get('name');
+  const value = positional[1] ?? keywords.get('tensor') ?? keywords.get('param') ?? UNKNOWN;
+  if (name?.kind === 'string') {
+    lowering.setAttribute(instance, name.value, value.kind === 'none' ? value : { kind: 'parameter', name: name.value, place: lowering.place(span) });
+  }
+  return NONE;
 }
 
 /** `ALL_ATTENTION_FUNCTIONS.get_interface(name, eager)`: the eager function given, or one fused attention. */
@@ -213,7 +243,14 @@ function external(lowering: Lowering, path: string, args: CallArguments, span: S
   if (/(^|\.)Sequential$/.test(path)) {
     return { kind: 'sequence', items: args.positional, open: args.open };
   }
-  if (/^[A-Z]/.test(last) && (path.startsWith('torch') || path.startsWith('mindspore') || LIBRARY_MODULES.has(last))) {
+  if (/(^|\.)SimpleNamespace$/.test(path)) {
+    return { kind: 'dictionary', entries: args.keywords, fallback: args.open ? UNKNOWN : undefined };
+  }
+  const byPattern = path.startsWith('einops.') && /^[a-z]/.test(last) ? einopsCall(lowering, last, args, span) : undefined;
+  if (byPattern !== undefined) {
+    return byPattern;
+  }
+  if (/^[A-Z]/.test(last) && (/^(torch|mindspore|einops\.layers)/.test(path) || LIBRARY_MODULES.has(last))) {
     return { kind: 'libraryObject', path, args };
   }
   const isLibrary = /^(torch|torch_npu|mindspore|F|nn)(\.|$)/.test(path) || path.includes('functional');
@@ -278,8 +315,16 @@ function builtin(lowering: Lowering, name: string, args: CallArguments, span: Sp
       return first === undefined ? { kind: 'sequence', items: [], open: false } : first.kind === 'shape' ? first : first;
     case 'dict':
       return first ?? { kind: 'dictionary', entries: new Map(args.keywords), fallback: undefined };
-    case 'getattr':
-      return first !== undefined && second?.kind === 'string' ? attribute(lowering, first, second.value, span) : UNKNOWN;
+    case 'getattr': {
+      const names = second?.kind === 'choice' ? second.options : second === undefined ? [] : [second];
+      const found = first === undefined ? [] : names.flatMap((option) => (option.kind === 'string' ? [attribute(lowering, first, option.value, span)] : []));
+      return found.length === 0 ? UNKNOWN : merge(lowering, found, span);
+    }
+    case 'setattr':
+      if (first?.kind === 'instance' && second?.kind === 'string' && args.positional[2] !== undefined) {
+        lowering.setAttribute(first, second.value, args.positional[2]);
+      }
+      return NONE;
     case 'len': case 'int': case 'float': case 'round': case 'abs':
       return first?.kind === 'number' ? first : unknownNumber(lowering.place(span));
     case 'min': case 'max': case 'sum': {
@@ -298,6 +343,10 @@ function builtin(lowering: Lowering, name: string, args: CallArguments, span: Sp
 function libraryModule(lowering: Lowering, callee: Value & { kind: 'libraryObject' }, args: CallArguments, span: Span): Value {
   const name = callee.path.split('.').pop() ?? callee.path;
   const known = LIBRARY_MODULES.get(name);
+  const byPattern = callee.path.startsWith('einops.') ? einopsCall(lowering, name, { ...args, positional: [...args.positional, ...callee.args.positional] }, span) : undefined;
+  if (byPattern !== undefined) {
+    return byPattern;
+  }
   if (known === undefined) {
     return opaque(lowering, `module ${name}`, args, span);
   }
@@ -336,6 +385,10 @@ export function libraryCall(lowering: Lowering, library: LibraryCall, name: stri
   const [first] = nodes;
   const tensor = (op: string, inputs: readonly number[], attributes: NodeAttributes = {}): Value => ({ kind: 'tensor', node: graph.emit(op, inputs, inPlace ? { ...attributes, inPlace } : attributes, place) });
   const dtype = args.keywords.get('dtype');
+  if (name === 'einsum') {
+    const [equation, ...operands_] = args.positional;
+    return einsum(lowering, equation?.kind === 'string' ? equation.value : undefined, operands_, span);
+  }
   if (name === 'where' && args.positional.length === 1 && nodes.length === 1) {
     // torch.where(condition) alone is nonzero, one index tensor for each dimension.
     const indices = libraryCall(lowering, { kind: 'hostRead', ops: ['nonzero'] }, 'nonzero', args, span, false);

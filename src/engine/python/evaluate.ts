@@ -7,11 +7,12 @@ import { merge, TABLE, type Lowering } from './lowering';
 import { isCacheMethod, libraryBase } from './modelLibraryCalls';
 import type { Dtype } from './operatorGraph';
 import { decoratorName, functionValue } from './scopes';
+import { setLater } from './setLater';
 import { Environment, NONE, nodesOf, NO_ARGUMENTS, UNKNOWN, unknownNumber, type CallArguments, type InstanceValue, type Value } from './values';
 
 const DTYPES: ReadonlySet<string> = new Set(['float32', 'float', 'float16', 'half', 'bfloat16', 'float64', 'double', 'int8', 'int16', 'int32', 'int', 'int64', 'long', 'bool', 'uint8']);
 const DTYPE_NAMES: Readonly<Record<string, string>> = { float: 'float32', half: 'float16', double: 'float64', int: 'int32', long: 'int64' };
-const BUILTINS: ReadonlySet<string> = new Set(['range', 'len', 'enumerate', 'zip', 'isinstance', 'getattr', 'hasattr', 'int', 'float', 'bool', 'str', 'tuple', 'list', 'dict', 'set', 'super', 'min', 'max', 'sum', 'abs', 'map', 'print', 'reversed', 'sorted', 'any', 'all', 'type', 'next', 'iter', 'filter', 'callable', 'round', 'id', 'slice']);
+const BUILTINS: ReadonlySet<string> = new Set(['range', 'len', 'enumerate', 'zip', 'isinstance', 'getattr', 'setattr', 'hasattr', 'int', 'float', 'bool', 'str', 'tuple', 'list', 'dict', 'set', 'super', 'min', 'max', 'sum', 'abs', 'map', 'print', 'reversed', 'sorted', 'any', 'all', 'type', 'next', 'iter', 'filter', 'callable', 'round', 'id', 'slice']);
 
 export function evaluate(lowering: Lowering, expression: Expression, environment: Environment): Value {
   const value = valueOf(lowering, expression, environment);
@@ -174,7 +175,7 @@ function instanceAttribute(lowering: Lowering, object: InstanceValue, wanted: st
   }
   const own = object.attributes.get(wanted);
   if (own !== undefined) {
-    return own;
+    return (own.kind === 'none' ? setLater(lowering, object, wanted) : undefined) ?? own;
   }
   if (wanted === '__call__' && lowering.scopes.member(object, wanted) === undefined) {
     return object;
@@ -190,7 +191,10 @@ function instanceAttribute(lowering: Lowering, object: InstanceValue, wanted: st
     const method = functionValue(member.statement, member.owner.scope, { self: isStatic ? undefined : object, owner: member.owner.definition });
     return decorators.has('property') || decorators.has('cached_property') ? callValue(lowering, method, NO_ARGUMENTS, span) : method;
   }
-  return (wanted === 'weight' || wanted === 'bias') && libraryBase(lowering, object) !== undefined ? { kind: 'parameter', name: wanted, place: lowering.place(span) } : { kind: 'bound', receiver: object, name: wanted };
+  if ((wanted === 'weight' || wanted === 'bias') && libraryBase(lowering, object) !== undefined) {
+    return { kind: 'parameter', name: wanted, place: lowering.place(span) };
+  }
+  return (member === undefined ? setLater(lowering, object, wanted) : undefined) ?? { kind: 'bound', receiver: object, name: wanted };
 }
 
 function call(lowering: Lowering, expression: Expression & { kind: 'call' }, environment: Environment): Value {
@@ -217,6 +221,11 @@ function call(lowering: Lowering, expression: Expression & { kind: 'call' }, env
       }
     } else if (value.kind === 'splat') {
       const items = evaluate(lowering, value.value, environment);
+      if (target.kind === 'external' && /(^|\.)Sequential$/.test(target.path) && items.kind === 'sequence' && items.open) {
+        // Modules that repeat stay together: the others beside them run once.
+        positional.push(items);
+        continue;
+      }
       positional.push(...(items.kind === 'sequence' ? items.items : [items]));
       open ||= items.kind !== 'sequence' || items.open;
     } else {
@@ -273,7 +282,7 @@ export function arithmetic(lowering: Lowering, operator: string, left: Value, ri
   const scalarValue = a === undefined ? left : right;
   const scalar = scalarValue.kind === 'number' ? scalarValue.value : NaN;
   const scalarPlace = scalarValue.kind === 'number' ? scalarValue.place : undefined;
-  const attributes = { ...mark, scalar, ...(scalarPlace === undefined ? {} : { scalarPlace }) };
+  const attributes = { ...mark, scalar, ...(scalarPlace === undefined ? {} : { scalarPlace }), ...(mayHoldTensor(scalarValue) ? { eitherForm: true } : {}) };
   if (a !== undefined) {
     return { kind: 'tensor', node: lowering.graph.emit(names[1], [a], attributes, place) };
   }
@@ -289,6 +298,11 @@ export function arithmetic(lowering: Lowering, operator: string, left: Value, ri
     default:
       return { kind: 'tensor', node: lowering.graph.emit(names[1], [input], { ...attributes, scalarLeft: true }, place) };
   }
+}
+
+/** What the source says nothing about may be a tensor as well as a number. */
+function mayHoldTensor(value: Value): boolean {
+  return value.kind === 'unknown' || value.kind === 'bound' || value.kind === 'external' || (value.kind === 'choice' && value.options.some(mayHoldTensor));
 }
 
 function fold(operator: string, a: number, b: number): number {

@@ -3,6 +3,7 @@
  * modules are what the source says, everything else is unknown. Calls into indexed code are followed.
  */
 import type { ClassDefinition, Expression, FunctionDefinition, Span } from './ast';
+import { annotatedInstance } from './configurations';
 import { evaluate } from './evaluate';
 import { execute } from './execute';
 import { GraphBuilder } from './graphBuilder';
@@ -22,6 +23,8 @@ export interface LoweringOptions {
   readonly follow?: boolean;
   /** Whoever builds the instance may have passed anything: defaults of its `__init__` settle nothing. Default false. */
   readonly anyArguments?: boolean;
+  /** The same, except that defaults which are code (a class of layers, a function) are what is built. Default false. */
+  readonly anySizes?: boolean;
   /** Told of every expression of the root function itself that was evaluated, with the graph node that carries its value. */
   readonly observe?: (expression: Expression, node: number | undefined) => void;
 }
@@ -40,6 +43,8 @@ export class Lowering {
   readonly optionalNodes = new Set<number>();
   /** Attributes set since the innermost branch began, with what they were: both sides of a branch start from the same instance. */
   journal: { readonly attributes: Map<string, Value>; readonly name: string; readonly before: Value | undefined }[] = [];
+  /** Names of attributes whose later values are being worked out, to end recursion. */
+  readonly settingLater = new Set<string>();
   scope: ModuleScope;
   readonly observe: ((expression: Expression, value: Value) => void) | undefined;
 
@@ -149,7 +154,7 @@ export class Lowering {
   }
 
   /** An instance of a class: `__init__` is walked for its attributes, its arguments unknown unless given. */
-  construct(ref: ClassRef, args: { readonly positional: readonly Value[]; readonly keywords: ReadonlyMap<string, Value>; readonly anything?: boolean }): InstanceValue {
+  construct(ref: ClassRef, args: { readonly positional: readonly Value[]; readonly keywords: ReadonlyMap<string, Value>; readonly anything?: Unsettled }): InstanceValue {
     const instance: InstanceValue = { kind: 'instance', definition: ref.definition, scope: ref.scope, attributes: new Map() };
     const [table] = args.positional;
     if (table?.kind === 'dictionary') {
@@ -159,7 +164,7 @@ export class Lowering {
     const init = this.scopes.member(ref, '__init__');
     if (init?.statement.kind === 'function' && !this.active.includes(init.statement.body) && this.active.length < MAX_CALL_DEPTH) {
       const method = functionValue(init.statement, init.owner.scope, { self: instance, owner: init.owner.definition });
-      this.quietly(init.owner.scope, () => this.run(method, bindParameters(this, method, args.positional, args.keywords, args.anything === true)));
+      this.quietly(init.owner.scope, () => this.run(method, bindParameters(this, method, args.positional, args.keywords, args.anything ?? 'none')));
     }
     if (init === undefined) {
       // A dataclass: its fields are its arguments.
@@ -226,8 +231,11 @@ export function merge(lowering: Lowering, values: readonly Value[], span: Span):
   return { kind: 'choice', options: values };
 }
 
+/** Defaults that settle nothing, because arguments of unknown content were passed: none, all, or those that are no code. */
+type Unsettled = 'none' | 'all' | 'plain';
+
 /** Binds arguments to parameters; what is missing takes its default, else it is unknown. */
-export function bindParameters(lowering: Lowering, callee: FunctionValue, positional: readonly Value[], keywords: ReadonlyMap<string, Value>, open: boolean): Environment {
+export function bindParameters(lowering: Lowering, callee: FunctionValue, positional: readonly Value[], keywords: ReadonlyMap<string, Value>, unsettled: Unsettled): Environment {
   const environment = new Environment(callee.closure);
   const rest = callee.self === undefined ? [...positional] : [callee.self, ...positional];
   const unused = new Map(keywords);
@@ -237,19 +245,23 @@ export function bindParameters(lowering: Lowering, callee: FunctionValue, positi
       continue;
     }
     if (parameter.stars === 2) {
-      environment.variables.set(parameter.name, { kind: 'dictionary', entries: unused, fallback: open ? UNKNOWN : undefined });
+      environment.variables.set(parameter.name, { kind: 'dictionary', entries: unused, fallback: unsettled === 'none' ? undefined : UNKNOWN });
       continue;
     }
     const named = unused.get(parameter.name);
     unused.delete(parameter.name);
-    const given = named ?? rest.shift();
-    environment.variables.set(parameter.name, given ?? defaultOf(lowering, callee, parameter.defaultValue, open));
+    const given = named ?? rest.shift() ?? defaultOf(lowering, callee, parameter.defaultValue, unsettled);
+    environment.variables.set(parameter.name, (isUnsaid(given) ? annotatedInstance(lowering, parameter.annotation, callee.scope) : undefined) ?? given);
   }
   return environment;
 }
 
-function defaultOf(lowering: Lowering, callee: FunctionValue, expression: Expression | undefined, open: boolean): Value {
-  if (expression === undefined || open) {
+const PLAIN_DEFAULTS: ReadonlySet<string> = new Set<Expression['kind']>(['number', 'string', 'constant', 'unary', 'sequence', 'dictionary']);
+
+const isUnsaid = (value: Value): boolean => (value.kind === 'unknown' && value.nodes.length === 0) || value.kind === 'bound';
+
+function defaultOf(lowering: Lowering, callee: FunctionValue, expression: Expression | undefined, unsettled: Unsettled): Value {
+  if (expression === undefined || unsettled === 'all' || (unsettled === 'plain' && PLAIN_DEFAULTS.has(expression.kind))) {
     return expression?.kind === 'number' ? unknownNumber() : UNKNOWN;
   }
   return lowering.quietly(callee.scope, () => evaluate(lowering, expression, new Environment(callee.closure)));
@@ -266,7 +278,7 @@ export function lowerFunction(program: Program, scope: ModuleScope, definition: 
   const lowering = new Lowering(program, scope, definition, options);
   const decorators = new Set(definition.decorators.map(decoratorName));
   const isMethod = owner !== undefined && !decorators.has('staticmethod');
-  const self = isMethod ? lowering.construct({ definition: owner, scope }, { positional: [], keywords: new Map(), anything: options.anyArguments === true }) : undefined;
+  const self = isMethod ? lowering.construct({ definition: owner, scope }, { positional: [], keywords: new Map(), anything: options.anyArguments === true ? 'all' : options.anySizes === true ? 'plain' : 'none' }) : undefined;
   const callee = functionValue(definition, scope, { self, owner });
   const environment = new Environment(undefined);
   definition.parameters.forEach((parameter, index) => {
@@ -276,6 +288,9 @@ export function lowerFunction(program: Program, scope: ModuleScope, definition: 
   const name = owner === undefined ? definition.name : `${owner.name}.${definition.name}`;
   return lowering.graph.finish({ name, place: lowering.place(definition) }, lowering.in(scope, () => nodesOf(result)));
 }
+
+/** Parameters that hold a key/value cache, an object with methods of its own. */
+const CACHE = /(^|_)(kv_?)?caches?$/;
 
 function rootInput(lowering: Lowering, parameter: FunctionDefinition['parameters'][number]): Value {
   if (parameter.stars === 1) {
@@ -290,6 +305,10 @@ function rootInput(lowering: Lowering, parameter: FunctionDefinition['parameters
   }
   if (standard?.kind === 'string' || (standard?.kind === 'constant' && standard.value !== undefined) || (parameter.annotation !== undefined && PLAIN.test(parameter.annotation)) || /config$/i.test(parameter.name)) {
     return UNKNOWN;
+  }
+  const configuration = annotatedInstance(lowering, parameter.annotation, lowering.scope);
+  if (configuration !== undefined || CACHE.test(parameter.name)) {
+    return configuration ?? UNKNOWN;
   }
   const node = lowering.graph.emit('input', [], { name: parameter.name }, lowering.place(parameter));
   if (standard?.kind === 'constant') {

@@ -3,7 +3,7 @@
  * and decorators that swap in other implementations. Without this each would be a hole in every model.
  */
 import type { ClassDefinition, Expression, Span } from './ast';
-import { callValue } from './callValue';
+import { callValue, libraryCall } from './callValue';
 import type { Lowering } from './lowering';
 import { merge } from './lowering';
 import { decoratorName } from './scopes';
@@ -68,6 +68,9 @@ function causalLoss(lowering: Lowering, args: CallArguments, span: Span): Value 
   return { kind: 'tensor', node: ['cast', 'pad', 'copy', 'logSoftmax', 'nllLoss'].reduce((input, op) => lowering.graph.emit(op, [input], {}, place), node) };
 }
 
+/** Attention as one kernel, by the names libraries give it. */
+const ATTENTION = /^(flash_attn(_varlen)?_func|flash_attn_with_kvcache|memory_efficient_attention|npu_fusion_attention|flex_attention|sageattn)$/;
+
 /** A function of a library that is not indexed, by its last name; undefined when it is none we know. */
 export function knownFunction(lowering: Lowering, last: string, args: CallArguments, span: Span): Value | undefined {
   if (/Outputs?(With|$)/.test(last) && /^[A-Z]/.test(last)) {
@@ -75,6 +78,9 @@ export function knownFunction(lowering: Lowering, last: string, args: CallArgume
   }
   if (/^(is|has|should|can)_[a-z]/.test(last)) {
     return UNKNOWN;
+  }
+  if (ATTENTION.test(last)) {
+    return libraryCall(lowering, { kind: 'operator', op: 'attention', tensors: 3 }, last, args, span, false);
   }
   switch (last) {
     case 'apply_chunking_to_forward':

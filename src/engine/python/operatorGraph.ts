@@ -19,6 +19,8 @@ export interface NodeAttributes {
   readonly scalar?: number;
   /** The scalar stood on the left: `1 - x`. */
   readonly scalarLeft?: boolean;
+  /** The source does not tell whether the other operand is a number or a tensor (`x * self.scale` of a configuration). */
+  readonly eitherForm?: boolean;
   /** Where the scalar's expression stands, so that an edit can quote it (`self.eps`). */
   readonly scalarPlace?: Place;
   /** Reduced or normalised dimensions as written; undefined when all or unknown. */

@@ -79,6 +79,21 @@ describe('alignment with what a function may launch', () => {
     assert.deepEqual(run('exp', 'sqrt', 'neg', 'rsqrt'), [0, -1, 3, 4]);
   });
 
+  it('takes what may be a number or a tensor in either form, and what runs whole or in pieces in either way', () => {
+    const names = new TokenNames();
+    const plain = graphOf(['exp', 'muls', 'rmsNorm', 'matmul']);
+    const unclear = { ...plain, nodes: plain.nodes.map((node) => (node.op === 'muls' ? { ...node, attributes: { eitherForm: true } } : node)) };
+    const missingOf = (graph: OperatorGraph, ...ops: string[]): readonly number[] => {
+      const { unexplained, missing } = align(Uint16Array.from(ops, (op) => names.id(op)), automatonOf(graph, names, { cuda: false }), { insert: new Float32Array(32).fill(1), edge: 1 });
+      return [unexplained, missing];
+    };
+    const pieces = ['cast', 'pow', 'mean', 'adds', 'rsqrt', 'mul', 'cast'];
+    assert.deepEqual(missingOf(unclear, 'exp', 'mul', 'fused.rmsNorm', 'matmul'), [0, 0]);
+    assert.deepEqual(missingOf(unclear, 'exp', 'muls', ...pieces, 'mul', 'matmul'), [0, 0]);
+    assert.deepEqual(missingOf(plain, 'exp', 'muls', ...pieces, 'matmul'), [0, 0]);
+    assert.deepEqual(missingOf(plain, 'exp', 'mul', 'fused.rmsNorm', 'matmul'), [1, 1]);
+  });
+
   it('counts the turns of the outermost loop', () => {
     const names = new TokenNames();
     const automaton = automatonOf(graphOf(['exp', { loop: ['mul', { loop: ['add'] }] }, 'rsqrt']), names, { cuda: false });

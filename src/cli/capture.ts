@@ -5,6 +5,7 @@ import { engineEnvironment } from '../node/environment';
 import { defaultCacheFolder } from '../node/settings';
 import { text } from '../protocol/text';
 import { runCapture, type CapturedPass } from '../run/captureRun';
+import { parseSteps, stepsSetting } from '../run/captureSteps';
 import { RunFailure } from '../run/failure';
 import { Hosts } from '../run/hosts';
 import type { CaptureSettings } from '../run/runSettings';
@@ -75,10 +76,8 @@ function captureOf(command: ParsedCommand): CaptureSettings {
   if (method === undefined) {
     throw new UsageError('cli.usage.capture-method', { value: command.value('method') ?? '', known: METHODS.join(', ') });
   }
-  const steps = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(command.value('steps') ?? '5');
-  const first = Number(steps?.[1]);
-  const last = Number(steps?.[2] ?? steps?.[1]);
-  if (steps === null || first < 1 || last < first) {
+  const windows = parseSteps(command.value('steps') ?? '5');
+  if (windows === undefined) {
     throw new UsageError('cli.usage.capture-steps', { value: command.value('steps') ?? '' });
   }
   const level = whole(command, 'level');
@@ -91,7 +90,7 @@ function captureOf(command: ParsedCommand): CaptureSettings {
   }
   const warmup = whole(command, 'warmup');
   return {
-    steps: [first, last], method, ...(warmup === undefined ? {} : { warmup }), stacks: command.flag('stacks'), shapes: command.flag('shapes'), memory: command.flag('memory'),
+    steps: stepsSetting(windows), method, ...(warmup === undefined ? {} : { warmup }), stacks: command.flag('stacks'), shapes: command.flag('shapes'), memory: command.flag('memory'),
     ...(level === undefined ? {} : { level }), ...(ranks === undefined ? {} : { ranks: ranks.map(Number) }), ...(command.flag('one-pass') ? { twoPass: false } : {}),
   };
 }

@@ -2,12 +2,14 @@
  * torch_npu's dynamic profiling: with PROF_CONFIG_PATH set, torch_npu watches `profiler_config.json` in that folder and profiles
  * when the file changes. No code of ours runs in the training processes. Fields as in torch_npu's guide to dynamic_profile.
  */
+import { stepWindows } from './captureSteps';
 import { quoteWord } from './posix';
 import type { CaptureSettings } from './runSettings';
 
 /** The configuration that starts a recording. torch_npu counts steps from 0, and cannot record the first one. */
 export function dynamicConfig(capture: CaptureSettings, folder: string): Readonly<Record<string, unknown>> {
-  const { steps: [first, last], warmup = 0, stacks = false, shapes = false, memory = false, level = 1, ranks } = capture;
+  const [[first, last]] = stepWindows(capture.steps);
+  const { warmup = 0, stacks = false, shapes = false, memory = false, level = 1, ranks } = capture;
   return {
     activities: ['CPU', 'NPU'], prof_dir: folder, analyse: true, record_shapes: shapes, profile_memory: memory, with_stack: stacks, with_flops: false, with_modules: false,
     active: last - first + 1, warmup, start_step: Math.max(1, first - 1), is_rank: ranks !== undefined, rank_list: ranks ?? [],

@@ -4,6 +4,7 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { stepWindows } from './captureSteps';
 import type { CapturePass } from './capturePasses';
 import type { CaptureSettings } from './runSettings';
 
@@ -81,5 +82,5 @@ function isManifest(value: unknown): value is CaptureManifest {
   const { pass, twin, capture } = value as Partial<Record<keyof CaptureManifest, unknown>>;
   const steps = typeof capture === 'object' && capture !== null && 'steps' in capture ? capture.steps : undefined;
   return (pass === 'only' || pass === 'timing' || pass === 'stacks') && (twin === undefined || typeof twin === 'string')
-    && Array.isArray(steps) && steps.length === 2 && steps.every((step) => Number.isInteger(step));
+    && (typeof steps === 'string' ? stepWindows(steps).length > 0 : Array.isArray(steps) && steps.length === 2 && steps.every((step) => Number.isInteger(step)));
 }

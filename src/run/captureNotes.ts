@@ -1,6 +1,7 @@
 /** What the ranks of a capture wrote about themselves: `fuselens-rank<R>-<pid>.json` in the output folder (media/python/capture). */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { StepWindow } from './captureSteps';
 
 export const NOTE_STATES = ['waiting', 'recording', 'complete', 'partial', 'aside', 'failed', 'ended-before', 'not-asked'] as const;
 export type NoteState = (typeof NOTE_STATES)[number];
@@ -13,10 +14,10 @@ export interface RankNote {
   readonly pid: number;
   /** Optimizer steps that were seen. */
   readonly steps: number;
-  /** First and last step in the recording. */
-  readonly recorded: readonly [number, number] | undefined;
-  /** File or folder of the recording, relative to the output folder. */
-  readonly result: string | undefined;
+  /** First and last step of each recording. */
+  readonly recorded: readonly StepWindow[];
+  /** Files or folders of the recordings, relative to the output folder. */
+  readonly results: readonly string[];
   /** Why it stepped aside or failed, in the program's words. */
   readonly reason: string;
   /** How long the rank stood still to write it; NaN unknown. */
@@ -48,13 +49,18 @@ function noteOf(text: string): RankNote | undefined {
   if (state === undefined || rank === undefined) {
     return undefined;
   }
-  const recorded = Array.isArray(fields.recorded) ? fields.recorded.map(whole) : [];
-  const [first, last] = recorded;
   return {
     rank, state, world: whole(fields.world) ?? 1, host: words(fields.host), pid: whole(fields.pid) ?? 0, steps: whole(fields.steps) ?? 0,
-    recorded: first === undefined || last === undefined ? undefined : [first, last], result: typeof fields.result === 'string' ? fields.result : undefined,
+    recorded: list(fields.recorded).flatMap(windowOf), results: list(fields.results).map(words).filter((file) => file !== ''),
     reason: words(fields.reason), exportSeconds: typeof fields.exportSeconds === 'number' ? fields.exportSeconds : NaN, profiler: words(fields.profiler), skippedByScaler: whole(fields.skippedByScaler) ?? 0,
   };
+}
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function windowOf(value: unknown): readonly StepWindow[] {
+  const [first, last] = list(value).map(whole);
+  return first === undefined || last === undefined ? [] : [[first, last]];
 }
 
 const whole = (value: unknown): number | undefined => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined);

@@ -6,6 +6,7 @@ import { MANIFEST_NAME, type CaptureManifest } from './captureManifest';
 import type { CapturePass } from './capturePasses';
 import { nsysArguments } from './captureNsys';
 import { xtunerCopy } from './captureXtuner';
+import { stepWindows } from './captureSteps';
 import { quoteWord } from './posix';
 import type { RunAddition, RunFile, StartOptions } from './run';
 import { runFailure } from './failure';
@@ -34,7 +35,7 @@ export interface CaptureContext {
 
 /**
  * What a pass adds to the run, by the method asked for. Throws `RunFailure` when the method does not fit the command. Steps are
- * counted from 1; `output/profiling_time/step-N` holds the ranks, N being the first step.
+ * counted from 1; `output/profiling_time/step-N` holds the ranks, N being the first step of each range.
  */
 export async function planCapture(settings: RunSettings, pass: CapturePass, context: CaptureContext): Promise<CapturePlan> {
   const { capture } = pass;
@@ -48,19 +49,24 @@ export async function planCapture(settings: RunSettings, pass: CapturePass, cont
     `mkdir -p -- ${quoteWord(folder)}`,
     `printf %s ${quoteWord(JSON.stringify(manifest(place)))} > ${quoteWord(path.posix.join(output(place), MANIFEST_NAME))}`,
   ];
+  const method = capture.method ?? 'helper';
+  const windows = stepWindows(capture.steps);
+  if (windows.length !== 1 && (method === 'nsys' || method === 'dynamic')) {
+    throw runFailure('error.capture-one-range', { method });
+  }
+  const stepFolder = (place: Place): string => path.posix.join(output(place), 'profiling_time', `step-${windows[0][0]}`);
   const plain = { output, notes: [] as readonly Message[] };
 
-  switch (capture.method ?? 'helper') {
+  switch (method) {
     case 'helper':
       return { ...plain, files: helperFiles(context.helper, pass), add: (place) => ({ ...helperAddition(place, output(place)), setup: prepare(place) }) };
     case 'nsys': {
       if (settings.launcher !== 'command') {
         throw runFailure('error.capture-nsys-launcher', { launcher: settings.launcher });
       }
-      const folder = (place: Place): string => path.posix.join(output(place), 'profiling_time', `step-${capture.steps[0]}`);
       return {
         ...plain, files: helperFiles(context.helper, pass),
-        add: (place) => ({ ...helperAddition(place, output(place)), setup: prepare(place, folder(place)), argv: [...nsysArguments(folder(place)), settings.command, ...settings.args ?? []] }),
+        add: (place) => ({ ...helperAddition(place, output(place)), setup: prepare(place, stepFolder(place)), argv: [...nsysArguments(stepFolder(place)), settings.command, ...settings.args ?? []] }),
       };
     }
     case 'dynamic':
@@ -68,7 +74,7 @@ export async function planCapture(settings: RunSettings, pass: CapturePass, cont
         ...plain, files: [], notes: dynamicNotes(capture.warmup, capture.ranks),
         add: (place) => {
           const folder = path.posix.join(output(place), 'dynamic');
-          const config = dynamicConfig(capture, path.posix.join(output(place), 'profiling_time', `step-${capture.steps[0]}`));
+          const config = dynamicConfig(capture, stepFolder(place));
           if (!/^[\w./-]+$/.test(folder)) {
             throw runFailure('error.capture-dynamic-path', { folder });
           }
@@ -91,7 +97,7 @@ export async function planCapture(settings: RunSettings, pass: CapturePass, cont
 
 function helperFiles(helper: readonly RunFile[], { capture }: CapturePass): readonly RunFile[] {
   const { steps, warmup = 1, stacks = false, shapes = false, memory = false, level = 1, ranks, method } = capture;
-  const settings = { steps, warmup, stacks, shapes, memory, level, ...(ranks === undefined ? {} : { ranks }), ...(method === 'nsys' ? { method } : {}) };
+  const settings = { windows: stepWindows(steps), warmup, stacks, shapes, memory, level, ...(ranks === undefined ? {} : { ranks }), ...(method === 'nsys' ? { method } : {}) };
   return [...helper, { path: `${HELPER_FOLDER}/settings.json`, content: JSON.stringify(settings) }];
 }
 

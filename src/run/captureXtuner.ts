@@ -4,6 +4,7 @@
  */
 import path from 'node:path';
 import type { Message } from '../engine/profile/problems';
+import { stepNumbers } from './captureSteps';
 import { runFailure } from './failure';
 import type { CaptureSettings } from './runSettings';
 
@@ -46,11 +47,10 @@ export async function xtunerCopy(argv: readonly string[], capture: CaptureSettin
   };
 }
 
-function additions({ steps: [first, last], memory = false }: CaptureSettings): string {
-  const steps = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+function additions({ steps, memory = false }: CaptureSettings): string {
   return [
     '', '# Added by FuseLens to a copy of this config: profile these steps, and leave everything in the folder of this run.', 'import os as _fuselens_os', '',
-    `trainer.profile_step = [${steps.join(', ')}]`, 'trainer.profile_time = True', `trainer.profile_memory = ${memory ? 'True' : 'False'}`,
+    `trainer.profile_step = [${stepNumbers(steps).join(', ')}]`, 'trainer.profile_time = True', `trainer.profile_memory = ${memory ? 'True' : 'False'}`,
     'trainer.work_dir = _fuselens_os.environ.get("FUSELENS_XTUNER_WORK_DIR", trainer.work_dir)', '',
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 /** Whether settings from a file or a form make a run: their shape first, then combinations that cannot be meant. */
 import type { Message } from '../engine/profile/problems';
 import { isRecord } from '../protocol/isRecord';
+import { stepWindows } from './captureSteps';
 import { RUN_SCHEMA, type Schema } from './runSchema';
 import type { RunSettings } from './runSettings';
 
@@ -105,7 +106,11 @@ function combinationProblems(settings: RunSettings): SettingsProblem[] {
     add(!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name), 'task.problem.env-name', ['env', name]);
   }
   if (capture !== undefined) {
-    const { steps: [first, last], warmup = 0, stacks = false, twoPass, method = 'helper', ranks = [] } = capture;
+    const { steps, warmup = 0, stacks = false, twoPass, method = 'helper', ranks = [] } = capture;
+    const windows = stepWindows(steps);
+    const [[first, last]] = windows.length > 0 ? windows : [[Infinity, Infinity]];
+    add(windows.length === 0, 'task.problem.steps-text', ['capture', 'steps'], { given: String(steps) });
+    add(windows.length > 1 && (method === 'dynamic' || method === 'nsys'), 'task.problem.steps-one-range', ['capture', 'steps'], { method });
     add(first > last, 'task.problem.steps-order', ['capture', 'steps'], { first, last });
     add(warmup >= first && warmup > 0, 'task.problem.warmup', ['capture', 'warmup'], { warmup, first });
     add(twoPass === true && !stacks, 'task.problem.two-pass', ['capture', 'twoPass']);

@@ -10,6 +10,7 @@ import { HostKind, type RankData } from '../engine/profile/columns';
 import type { EngineSession } from '../engine/session';
 import type { ProfileSummary, RankSummary } from '../protocol/engine';
 import { readRankNotes, type RankNote } from './captureNotes';
+import { stepNumbers, stepsText, stepWindows, windowsText } from './captureSteps';
 import type { CaptureSettings } from './runSettings';
 
 export interface CaptureFinding {
@@ -97,7 +98,18 @@ async function readRanks(summary: ProfileSummary, session: EngineSession, findin
       findings.add('capture.found.unreadable', 'error', { rank: source.rank ?? source.label, reason: error.detail.code, ...error.detail.args });
     }
   }
-  return read;
+  return joined(read);
+}
+
+/** Ranges of steps lie in files of their own: what a rank left is what all of them hold. */
+function joined(read: readonly ReadRank[]): readonly ReadRank[] {
+  const byRank = new Map<number | string, ReadRank>();
+  for (const one of read) {
+    const key = one.rank ?? `${one.label}\0${byRank.size}`;
+    const known = byRank.get(key);
+    byRank.set(key, known === undefined ? one : { ...known, steps: [...new Set([...known.steps, ...one.steps])].sort((a, b) => a - b), kernels: known.kernels + one.kernels, stacks: known.stacks && one.stacks, deviceEvents: known.deviceEvents + one.deviceEvents });
+  }
+  return [...byRank.values()];
 }
 
 function hasStacks({ hostEvents }: RankData): boolean {
@@ -111,18 +123,18 @@ function hasStacks({ hostEvents }: RankData): boolean {
 }
 
 /** A sentence for each rank whose recording did not end as asked. */
-function noteFindings(notes: readonly RankNote[], { steps: [first, last] }: CaptureSettings, ranks: readonly ReadRank[], findings: Findings): void {
+function noteFindings(notes: readonly RankNote[], { steps: asked }: CaptureSettings, ranks: readonly ReadRank[], findings: Findings): void {
   const read = new Set(ranks.map(({ rank }) => rank));
   for (const note of notes) {
-    const args = { rank: note.rank, steps: note.steps, first, last, host: note.host, reason: note.reason };
+    const args = { rank: note.rank, steps: note.steps, first: stepWindows(asked)[0]?.[0] ?? 1, host: note.host, reason: note.reason };
     switch (note.state) {
       case 'complete':
         break;
       case 'partial':
-        if (note.recorded === undefined) {
-          findings.add(note.result === undefined ? 'capture.found.ended-before' : 'capture.found.cut', 'warning', args);
+        if (note.recorded.length === 0) {
+          findings.add(note.results.length === 0 ? 'capture.found.ended-before' : 'capture.found.cut', 'warning', args);
         } else {
-          findings.add('capture.found.partial', 'warning', { ...args, until: note.recorded[1], next: note.steps + 1 });
+          findings.add('capture.found.partial', 'warning', { ...args, asked: stepsText(asked), held: windowsText(note.recorded), next: note.steps + 1 });
         }
         break;
       case 'aside':
@@ -143,8 +155,8 @@ function noteFindings(notes: readonly RankNote[], { steps: [first, last] }: Capt
       case 'not-asked':
         break;
     }
-    if (note.result !== undefined && ranks.length > 0 && !read.has(note.rank)) {
-      findings.add('capture.found.not-here', 'warning', { rank: note.rank, file: note.result, host: note.host });
+    if (note.results.length > 0 && ranks.length > 0 && !read.has(note.rank)) {
+      findings.add('capture.found.not-here', 'warning', { rank: note.rank, file: note.results.join(', '), host: note.host });
     }
     if (note.skippedByScaler > 0) {
       findings.add('capture.found.scaler', 'info', { rank: note.rank, count: note.skippedByScaler });
@@ -167,11 +179,11 @@ function missingRanks(notes: readonly RankNote[], capture: CaptureSettings, rank
 }
 
 /** Steps are told by their marks, which XTuner does not write: it leaves a folder for each step instead. */
-function stepFindings(ranks: readonly ReadRank[], { steps: [first, last], method }: CaptureSettings, findings: Findings): void {
+function stepFindings(ranks: readonly ReadRank[], { steps: asked, method }: CaptureSettings, findings: Findings): void {
   if (method === 'xtuner') {
     return;
   }
-  const wanted = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const wanted = stepNumbers(asked);
   const lost = new Map<string, (string | number)[]>();
   for (const { rank, label, steps } of ranks) {
     const gone = wanted.filter((step) => !steps.includes(step));

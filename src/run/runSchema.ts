@@ -57,7 +57,7 @@ export const RUN_SCHEMA = {
     capture: {
       type: 'object', additionalProperties: false, required: ['steps'],
       properties: {
-        steps: { type: 'array', minItems: 2, maxItems: 2, items: count },
+        steps: { anyOf: [filled, { type: 'array', minItems: 2, maxItems: 2, items: count }] },
         warmup: { ...amount, default: 1 },
         stacks: { ...flag, default: false },
         shapes: { ...flag, default: false },

@@ -32,8 +32,8 @@ export interface RaySettings {
 }
 
 export interface CaptureSettings {
-  /** First and last profiled optimizer step, from 1, both included. */
-  readonly steps: readonly [number, number];
+  /** First and last profiled optimizer step, from 1, both included; or steps and ranges with gaps between, as text: `3,5`, `3-5,9`. */
+  readonly steps: readonly [number, number] | string;
   /** Steps before the first that run with the profiler on and are thrown away. */
   readonly warmup?: number;
   readonly stacks?: boolean;

@@ -45,7 +45,7 @@ describe('what a capture adds to a run', () => {
     it('travels with its settings and goes in front of PYTHONPATH', async () => {
       const [pass] = capturePasses({ steps: [3, 5], ranks: [0, 7], shapes: true });
       const plan = await planCapture(settings(pass.capture), pass, context());
-      assert.deepEqual(JSON.parse(plan.files.find((file) => file.path === 'capture/settings.json')?.content ?? ''), { steps: [3, 5], warmup: 1, stacks: false, shapes: true, memory: false, level: 1, ranks: [0, 7] });
+      assert.deepEqual(JSON.parse(plan.files.find((file) => file.path === 'capture/settings.json')?.content ?? ''), { windows: [[3, 5]], warmup: 1, stacks: false, shapes: true, memory: false, level: 1, ranks: [0, 7] });
       const { env, prependPaths, argv } = plan.add(place());
       assert.deepEqual({ env, prependPaths, argv }, { env: { FUSELENS_CAPTURE: '/w/outputs/R1' }, prependPaths: { PYTHONPATH: '/r/R1/files/capture' }, argv: undefined });
     });

@@ -42,7 +42,8 @@ describe('checking the settings of a run', () => {
       [{ launcher: 'slurm', nodes: ['a'] }, 'nodes-list nodes'], [{ launcher: 'torchrun', nodes: 2 }, 'nodes-hosts nodes'], [{ nodes: 2 }, 'nodes-command nodes'], [{ launcher: 'ray', nodes: 2 }, 'nodes-ray nodes'], [{ procs: 2 }, 'procs-command procs'],
       [{ launcher: 'torchrun', host: 'a', nodes: ['b', 'c'] }, 'nodes-without-host nodes'],
       [{ sync: { push: true } }, 'push-here sync.push'], [{ launcher: 'torchrun', rendezvous: 'a:1' }, 'rendezvous rendezvous'], [{ env: { 'A-B': '' } }, 'env-name env.A-B'],
-      [{ capture: { steps: [5, 3] } }, 'steps-order capture.steps'], [{ capture: { steps: [1, 2], warmup: 1 } }, 'warmup capture.warmup'], [{ capture: { steps: [3, 4], twoPass: true } }, 'two-pass capture.twoPass'],
+      [{ capture: { steps: [5, 3] } }, 'steps-order capture.steps'], [{ capture: { steps: '5-3' } }, 'steps-text capture.steps'], [{ capture: { steps: '3,5', method: 'nsys' } }, 'steps-one-range capture.steps'],
+      [{ capture: { steps: '2,5', warmup: 2 } }, 'warmup capture.warmup'], [{ capture: { steps: [1, 2], warmup: 1 } }, 'warmup capture.warmup'], [{ capture: { steps: [3, 4], twoPass: true } }, 'two-pass capture.twoPass'],
       [{ capture: { steps: [3, 4], level: 1, method: 'nsys' } }, 'level-nsys capture.level'], [{ capture: { steps: [3, 4], stacks: true, method: 'xtuner' } }, 'stacks-xtuner capture.stacks'], [{ capture: { steps: [3, 4], ranks: [1, 1] } }, 'ranks-twice capture.ranks'],
     ];
     assert.deepEqual(combinations.map(([extra]) => codes({ ...plain, ...extra })), combinations.map(([, code]) => [code]));

@@ -50,7 +50,7 @@ describe('what became of a capture', () => {
     return inspection;
   }
   const codes = ({ findings }: CaptureInspection): readonly string[] => findings.map(({ code, args }) => `${code.replace('capture.found.', '')}${args.rank === undefined ? args.ranks === undefined ? '' : ` ${args.ranks}` : ` ${args.rank}`}`);
-  const complete = (rank: number): Note => ({ rank, state: 'complete', recorded: [3, 5], result: `profiling_time/step-3/rank${rank}.pt.trace.json` });
+  const complete = (rank: number): Note => ({ rank, state: 'complete', recorded: [[3, 5]], results: [`profiling_time/step-3/rank${rank}.pt.trace.json`] });
   const both = (options: { readonly device?: boolean; readonly stacks?: boolean } = {}): Readonly<Record<string, string>> => Object.fromEntries([0, 1].map((rank) => [`rank${rank}.pt.trace.json`, trace({ rank, steps: [3, 4, 5], ...options })]));
 
   it('says nothing of a capture that is as asked, and does not take its own notes for profiles', async () => {

@@ -15,7 +15,7 @@ function recordedAsAsked(result: CaseResult, passes: readonly string[] = PASSES)
   assert.equal(result.traces.length, 1, result.stderr);
   assert.deepEqual(namesOf(result.traces[0].events, /^pass#/), passes);
   assert.deepEqual(namesOf(result.traces[0].events, /^ProfilerStep#/), STEPS);
-  assert.deepEqual(result.notes.map(({ state, rank, recorded }) => ({ state, rank, recorded })), [{ state: 'complete', rank: 0, recorded: [3, 5] }]);
+  assert.deepEqual(result.notes.map(({ state, rank, recorded }) => ({ state, rank, recorded })), [{ state: 'complete', rank: 0, recorded: [[3, 5]] }]);
   assert.deepEqual(result.inspection.ranks.map(({ rank, steps }) => ({ rank, steps })), [{ rank: 0, steps: [3, 4, 5] }]);
 }
 
@@ -222,6 +222,32 @@ if (process.env.FUSELENS_TORCH === '1') {
       assert.equal(inside.length, 1, inside.join(' '));
       assert.match(inside[0], /^rank0_.*_ascend_pt$/);
       assert.deepEqual(result.inspection.ranks.map(({ rank, steps, kernels }) => ({ rank, steps, kernels })), [{ rank: 0, steps: [3, 4, 5], kernels: 3 }]);
+    });
+
+    it('records steps with gaps between as recordings of their own, each warmed up, and nothing else', async () => {
+      const result = await runCase('plain', { settings: { steps: '3,5' } });
+      assert.equal(result.status, 0, result.stderr);
+      assert.match(result.stderr, /recording steps 3 to 3 [^]*wrote steps 3 to 3[^]*recording steps 5 to 5 [^]*wrote steps 5 to 5/);
+      assert.deepEqual(result.traces.map(({ file, events }) => [path.dirname(file), namesOf(events, /^ProfilerStep#/), namesOf(events, /^pass#/)]), [
+        ['step-3', ['ProfilerStep#3'], ['pass#3']], ['step-5', ['ProfilerStep#5'], ['pass#5']],
+      ]);
+      assert.deepEqual(result.traces.map((trace) => trace.events.filter(({ name }) => name === 'aten::linear').length), [2, 2]);
+      assert.deepEqual(result.notes.map(({ state, recorded, results }) => ({ state, recorded, results: results.length })), [{ state: 'complete', recorded: [[3, 3], [5, 5]], results: 2 }]);
+      assert.deepEqual(result.inspection.ranks.map(({ rank, steps }) => ({ rank, steps })), [{ rank: 0, steps: [3, 5] }]);
+      assert.deepEqual(codesOf(result), ON_CPU);
+    });
+
+    it('keeps the first of two recordings when the program ends before or in the second', async () => {
+      for (const [steps, said] of [['3,20-21', /ended after 7 steps, before step 20: that part was not recorded/], ['3,6-9', /ended after 7 steps, before step 9; wrote steps 6 to 7/]] as const) {
+        const result = await runCase('plain', { settings: { steps } });
+        assert.match(result.stderr, said);
+        assert.equal(result.notes[0].state, 'partial');
+        assert.deepEqual(codesOf(result), ['partial', 'lost-steps', ...ON_CPU]);
+      }
+    });
+
+    it('takes its hooks out after two recordings, too', async () => {
+      assert.match((await runCase('left_behind', { settings: { steps: '3,5' } })).stdout, /^LEFT \[\] 0 False False$/m);
     });
 
     it('keeps the beginning of a step that never ended, and calls it that', async () => {

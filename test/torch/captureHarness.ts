@@ -7,6 +7,7 @@ import { EngineSession } from '../../src/engine/session';
 import { engineEnvironment } from '../../src/node/environment';
 import { inspectCapture, type CaptureInspection } from '../../src/run/inspectCapture';
 import { readRankNotes, type RankNote } from '../../src/run/captureNotes';
+import { stepWindows } from '../../src/run/captureSteps';
 import type { CaptureSettings } from '../../src/run/runSettings';
 
 const PYTHON = process.env.FUSELENS_PYTHON ?? 'python3';
@@ -61,7 +62,7 @@ export async function runCase(name: string, { settings = {}, env = {}, python = 
   const output = path.join(folder, 'outputs');
   const capture: CaptureSettings = { steps: [3, 5], warmup: 1, ...settings };
   cpSync(HELPER, helper, { recursive: true });
-  writeFileSync(path.join(helper, 'settings.json'), JSON.stringify(capture));
+  writeFileSync(path.join(helper, 'settings.json'), JSON.stringify({ ...capture, windows: stepWindows(capture.steps) }));
   const [command, ...rest] = argv ?? [PYTHON, ...python, CASES];
   const { status, stdout, stderr } = spawnSync(command, [...rest, name], {
     encoding: 'utf8', cwd: folder,

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { CaptureSettings, RunSettings } from '../../run/runSettings';
 import { checkRunSettings } from '../../run/checkRunSettings';
+import { parseSteps, stepsSetting, stepsText } from '../../run/captureSteps';
 import { newRun } from './newRun';
 import type { RunContext } from './runContext';
 import { placeName } from './runEntry';
@@ -63,7 +64,7 @@ export async function pickTask(context: RunContext, kind: RunKind, name?: string
 
 function describe({ definition, source }: vscode.Task, last: boolean): string {
   const settings = withoutTaskKeys(definition);
-  const words = [last ? vscode.l10n.t('last run') : '', placeName(settings.host), settings.launcher, settings.capture === undefined ? '' : vscode.l10n.t('steps {0} to {1}', settings.capture.steps[0], settings.capture.steps[1]), source === 'Workspace' ? 'tasks.json' : vscode.l10n.t('found')];
+  const words = [last ? vscode.l10n.t('last run') : '', placeName(settings.host), settings.launcher, settings.capture === undefined ? '' : vscode.l10n.t('steps {0}', stepsText(settings.capture.steps)), source === 'Workspace' ? 'tasks.json' : vscode.l10n.t('found')];
   return words.filter((word) => word !== '').join(' · ');
 }
 
@@ -83,24 +84,17 @@ const sameCapture = (one: CaptureSettings | undefined, other: CaptureSettings | 
 export async function askForCapture(): Promise<CaptureSettings | undefined> {
   const answer = await vscode.window.showInputBox({
     title: vscode.l10n.t('Profile Training'), prompt: vscode.l10n.t('Which optimizer steps? They count from 1; the first ones warm up and tell little.'), value: '5-7',
-    validateInput: (text) => (stepsOf(text) === undefined ? vscode.l10n.t('Write one step, or the first and last one: 5-7.') : undefined),
+    validateInput: (text) => (parseSteps(text) === undefined ? vscode.l10n.t('Write steps and ranges from 1: 5, 5-7, or 3,5.') : undefined),
   });
-  const steps = answer === undefined ? undefined : stepsOf(answer);
-  if (steps === undefined) {
+  const windows = answer === undefined ? undefined : parseSteps(answer);
+  if (windows === undefined) {
     return undefined;
   }
   const plain = { label: vscode.l10n.t('Times only'), description: vscode.l10n.t('lines come from the order of kernels; costs nearly nothing') };
   const stacks = { label: vscode.l10n.t('Times, and Python stacks in a second pass'), description: vscode.l10n.t('exact lines; the run is made twice') };
   const picked = await vscode.window.showQuickPick([plain, stacks], { title: vscode.l10n.t('Profile Training') });
-  const warmup = Math.min(1, steps[0] - 1);
-  return picked === undefined ? undefined : { steps, warmup, ...(picked === stacks ? { stacks: true, shapes: true } : {}) };
-}
-
-/** "5", "5-7", "5 to 7". */
-export function stepsOf(text: string): readonly [number, number] | undefined {
-  const [, first, last = first] = /^\s*(\d{1,9})(?:\s*(?:-|–|to|,|\.\.)\s*(\d{1,9}))?\s*$/.exec(text) ?? [];
-  const steps = [Number(first), Number(last)] as const;
-  return first !== undefined && steps[0] >= 1 && steps[0] <= steps[1] ? steps : undefined;
+  const warmup = Math.min(1, windows[0][0] - 1);
+  return picked === undefined ? undefined : { steps: stepsSetting(windows), warmup, ...(picked === stacks ? { stacks: true, shapes: true } : {}) };
 }
 
 const isArgument = (argument: unknown): argument is RunArgument => typeof argument === 'object' && argument !== null && 'task' in argument && typeof argument.task === 'string';

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { stepsText } from '../../run/captureSteps';
 import { isCapture, isLive, keyOf, placeName, reasonWords, stateWord, statusWords, type RunEntry } from '../tasks/runEntry';
 import type { Runs } from '../tasks/runs';
 
@@ -90,7 +91,7 @@ function tooltipOf(entry: RunEntry): vscode.MarkdownString {
   line(vscode.l10n.t('Host'), placeName(entry.host));
   line(vscode.l10n.t('Command'), record === undefined ? undefined : [record.settings.launcher === 'command' ? '' : record.settings.launcher, record.settings.command, ...record.settings.args ?? []].join(' ').trim());
   line(vscode.l10n.t('Started'), record?.startedAt === undefined || record.startedAt === '' ? undefined : new Date(record.startedAt).toLocaleString(vscode.env.language));
-  line(vscode.l10n.t('Profiled steps'), record?.settings.capture?.steps.join('–'));
+  line(vscode.l10n.t('Profiled steps'), record?.settings.capture === undefined ? undefined : stepsText(record.settings.capture.steps));
   line(vscode.l10n.t('Code'), codeWords(entry));
   line(vscode.l10n.t('Run folder'), entry.folder);
   line(vscode.l10n.t('Profile'), entry.profile);

@@ -66,7 +66,7 @@ With --stacks it runs the command twice: for durations without stacks, then for 
 
 Exit codes: 0 recorded as asked, 1 recorded but something is missing, 2 nothing recorded, 3 wrong usage.`,
   'cli.usage.capture-command': 'Put the training command behind --, as in: fuselens capture --steps 3-5 -- python train.py',
-  'cli.usage.capture-steps': '--steps takes a step or a range from 1, such as 3 or 3-5, not “{value}”.',
+  'cli.usage.capture-steps': '--steps takes steps and ranges from 1, such as 3, 3-5 or 3,5, not “{value}”.',
   'cli.usage.capture-level': '--level takes 0, 1 or 2, not {value}.',
   'cli.usage.capture-ranks': '--ranks takes ranks with commas between them, such as 0,3, not “{value}”.',
   'cli.usage.capture-method': '--method takes {known}, not “{value}”.',

@@ -14,9 +14,10 @@ def begin(optimizer_module, folder):
     """Arms the recording. `folder` is the entry of PYTHONPATH, taken out of the environment with the first step."""
     with open(os.path.join(folder, 'settings.json'), encoding='utf-8') as file:
         settings = json.load(file)
-    first, last = settings['steps']
-    if not 1 <= first <= last:
-        say(None, 'steps %s to %s are no range of steps: nothing will be recorded' % (first, last))
+    windows = settings['windows']
+    ends = [0] + [last for _, last in windows]
+    if not all(before < first <= last for before, (first, last) in zip(ends, windows)):
+        say(None, 'steps %s are no ranges of steps in order: nothing will be recorded' % (windows,))
         return None
     capture = Capture(settings, os.environ['FUSELENS_CAPTURE'], folder)
     capture.install(optimizer_module)

@@ -21,8 +21,8 @@ class Capture:
 
     def __init__(self, settings, output, folder):
         self.settings = settings
-        self.first, self.last = settings['steps']
-        self.begin = max(1, self.first - settings.get('warmup', 1))
+        self.windows = settings['windows']
+        self._at_window(0)
         self.output = output
         self.folder = folder
         self.rank = None
@@ -30,10 +30,18 @@ class Capture:
         self.skipped = 0
         self.recorder = None
         self.done = False
+        self.recorded = []
+        self.results = []
         self.notes = Notes(output, settings)
         self.guard = ProfilerGuard(self._guarded(self._foreign_profiler))
         self._scalers = []
         self._made_on = None
+
+    def _at_window(self, index):
+        """Each stretch of steps is a recording of its own, warmed up for as far as the one before leaves room."""
+        self.window = index
+        self.first, self.last = self.windows[index]
+        self.begin = max(1 if index == 0 else self.windows[index - 1][1] + 1, self.first - self.settings.get('warmup', 1))
 
     def install(self, optimizer_module):
         self.watch = StepWatch(optimizer_module, self._guarded(self._optimizer_made), self._guarded(self._step_ended))
@@ -75,8 +83,7 @@ class Capture:
             self._clean_environment()
         self.step += 1
         if self.recorder is None:
-            if self.step == self.begin - 1:
-                self._start()
+            self._start_when_due()
             return
         started = time.perf_counter()
         with self.guard.ours():
@@ -85,6 +92,10 @@ class Capture:
             with self.guard.ours():
                 self.recorder.stop()
             self._finish('complete', started)
+
+    def _start_when_due(self):
+        if self.step == self.begin - 1:
+            self._start()
 
     def _start(self):
         self.rank, world = rank_and_world()
@@ -99,7 +110,7 @@ class Capture:
             return
         if self._made_on != threading.get_ident():
             say(self.rank, 'steps run on another thread than the one that made the optimizer: the forward pass may be missing')
-        recorder = choose_recorder(self.settings)(self.settings, self.begin, self._step_folder(), self.rank)
+        recorder = choose_recorder(self.settings)(self.settings, (self.begin, self.first, self.last), self._step_folder(), self.rank)
         with self.guard.ours():
             recorder.start()
         self.recorder = recorder
@@ -131,9 +142,20 @@ class Capture:
         size = _size(result)
         whole = until >= self.first
         what = 'steps %d to %d' % (self.first, until) if whole else 'the beginning of step %d' % self.first
-        self._end(
-            state, '%swrote %s: %s (%.1f MB, %.1f s)' % (why, what, result, size / 1e6, seconds),
-            recorded=[self.first, until] if whole else None, result=os.path.relpath(result, self.output), bytes=size, exportSeconds=round(seconds, 3), **fields)
+        line = '%swrote %s: %s (%.1f MB, %.1f s)' % (why, what, result, size / 1e6, seconds)
+        if whole:
+            self.recorded.append([self.first, until])
+        self.results.append(os.path.relpath(result, self.output))
+        told = self.notes.fields
+        fields.update(recorded=self.recorded, results=self.results, bytes=told.get('bytes', 0) + size, exportSeconds=round(told.get('exportSeconds', 0) + seconds, 3))
+        if state != 'complete' or self.window + 1 == len(self.windows):
+            self._end(state, line, **fields)
+            return
+        self.recorder = None
+        self.notes.write('recording', steps=self.step, skippedByScaler=self.skipped, **fields)
+        say(self.rank, line)
+        self._at_window(self.window + 1)
+        self._start_when_due()
 
     def _end(self, state, line, **fields):
         """Tells how it ended, and takes every hook out of the program."""
@@ -158,6 +180,8 @@ class Capture:
     def _program_ends(self):
         if self.recorder is not None:
             self._stop_early('partial', 'the program ended after %d steps, before step %d' % (self.step, self.last))
+        elif len(self.recorded) > 0:
+            self._end('partial', 'the program ended after %d steps, before step %d: that part was not recorded' % (self.step, self.first))
         else:
             made = 'made no optimizer step' if self.step == 0 else 'ended after %d optimizer step%s' % (self.step, '' if self.step == 1 else 's')
             self._end('ended-before', 'the program %s, and recording starts at step %d: nothing was recorded' % (made, self.begin))
@@ -170,6 +194,9 @@ class Capture:
             _INHERITED.append(self.recorder)
         self.recorder = None
         self.step = 0
+        self.recorded = []
+        self.results = []
+        self._at_window(0)
         self.notes = Notes(self.output, self.settings)
 
     def _clean_environment(self):
@@ -185,6 +212,8 @@ class Capture:
 
     def _watch_scalers(self):
         """A scaler that finds infinite gradients leaves the step out: two passes then belong to one step."""
+        if len(self._scalers) > 0:
+            return
         for name in ('torch.amp.grad_scaler', 'torch.cuda.amp.grad_scaler'):
             scaler = getattr(sys.modules.get(name), 'GradScaler', None)
             inner = None if scaler is None else scaler.__dict__.get('step')
@@ -199,7 +228,7 @@ class Capture:
         def step(scaler, optimizer, *args, **kwargs):
             before = self.step
             result = inner(scaler, optimizer, *args, **kwargs)
-            if not self.done and self.step == before and self.watch.owns(optimizer):
+            if not self.done and self.recorder is not None and self.step == before and self.watch.owns(optimizer):
                 self.skipped += 1
                 say(self.rank, 'the gradient scaler left a step out: step %d holds one pass more' % (self.step + 1))
             return result

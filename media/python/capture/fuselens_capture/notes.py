@@ -41,7 +41,7 @@ class Notes:
         self._told = False
         self._file = None
         self.fields = {
-            'version': 1, 'asked': settings['steps'], 'host': socket.gethostname(), 'pid': os.getpid(), 'python': platform.python_version(),
+            'version': 2, 'asked': settings['windows'], 'host': socket.gethostname(), 'pid': os.getpid(), 'python': platform.python_version(),
             'program': sys.argv[0] if getattr(sys, 'argv', None) else '',
         }
 

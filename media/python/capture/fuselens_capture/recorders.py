@@ -9,14 +9,13 @@ import warnings
 
 
 class Recorder:
-    """`begin` to `first - 1` warm the profiler up, `first` to `last` are kept. `result` is the finished file or folder, once there is one."""
+    """`window` is (begin, first, last): `begin` to `first - 1` warm the profiler up, `first` to `last` are kept. `result` is the finished file or folder, once there is one."""
 
     name = ''
 
-    def __init__(self, settings, begin, folder, rank):
+    def __init__(self, settings, window, folder, rank):
         self.settings = settings
-        self.begin = begin
-        self.first, self.last = settings['steps']
+        self.begin, self.first, self.last = window
         self.folder = folder
         self.rank = rank
         self.result = None

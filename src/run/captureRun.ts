@@ -10,7 +10,7 @@ import type { Hosts } from './hosts';
 import { inspectCapture, type CaptureInspection } from './inspectCapture';
 import { quoteWord } from './posix';
 import type { SyncProgress } from './push';
-import type { LogChunk, Run, RunState } from './run';
+import type { LogChunk, Run, RunState, StartOptions } from './run';
 import type { CaptureSettings, RunSettings } from './runSettings';
 import { newRunId, startRun } from './startRun';
 
@@ -52,7 +52,7 @@ export async function runCapture(hosts: Hosts, settings: RunSettings & { readonl
     if (done.length === 0) {
       [...plan.notes, ...(passes.length > 1 ? [{ code: 'capture.note.two-passes' }] : [])].forEach((note) => options.onNote?.(note));
     }
-    const captured = await runPass(hosts, { ...settings, capture: pass.capture }, pass, plan, id + pass.suffix, options);
+    const captured = await runPass(hosts, { ...settings, capture: pass.capture }, pass, plan, id + pass.suffix, { ...options, ...(pass.name === 'timing' ? { nextPass: settings.capture } : {}) });
     done.push(captured);
     if (captured.state.exit !== 0) {
       break;
@@ -61,11 +61,11 @@ export async function runCapture(hosts: Hosts, settings: RunSettings & { readonl
   return done;
 }
 
-async function runPass(hosts: Hosts, settings: RunSettings & { readonly capture: CaptureSettings }, pass: CapturePass, plan: CapturePlan, id: string, options: CaptureRunOptions): Promise<CapturedPass> {
-  const { signal, workspace } = options;
+async function runPass(hosts: Hosts, settings: RunSettings & { readonly capture: CaptureSettings }, pass: CapturePass, plan: CapturePlan, id: string, options: CaptureRunOptions & Pick<StartOptions, 'nextPass'>): Promise<CapturedPass> {
+  const { signal, workspace, nextPass } = options;
   let output: string | undefined;
   const run = await startRun(hosts, settings, {
-    id, workspace, files: plan.files, ...(signal === undefined ? {} : { signal }),
+    id, workspace, files: plan.files, ...(nextPass === undefined ? {} : { nextPass }), ...(signal === undefined ? {} : { signal }),
     add: (place) => {
       output = plan.output(place);
       return plan.add(place);

@@ -1,5 +1,5 @@
 import type { MessageArguments } from '../engine/profile/problems';
-import type { RunSettings } from './runSettings';
+import type { CaptureSettings, RunSettings } from './runSettings';
 
 /** `starting`: the folder is there, nothing runs yet; `lost`: it runs no more and nobody wrote down how it ended (host restarted, killed). */
 export type RunPhase = 'starting' | 'queued' | 'running' | 'exited' | 'lost';
@@ -94,6 +94,8 @@ export interface RunRecord {
   /** Working directory on the (first) host, absolute. */
   readonly workdir?: string;
   readonly provenance?: Provenance;
+  /** What the next pass of this capture records: whoever follows this run to its end starts it, once. */
+  readonly nextPass?: CaptureSettings;
 }
 
 /** What the code was. */
@@ -135,6 +137,8 @@ export interface StartOptions {
   readonly name?: string;
   /** The local folder whose commit and changes are written down, and in which relative workdirs of local runs lie. */
   readonly workspace?: string;
+  /** See `RunRecord`. */
+  readonly nextPass?: CaptureSettings;
   readonly files?: readonly RunFile[];
   /** `workdir` and `filesFolder` are absolute, as the job sees them (inside the container). */
   readonly add?: (place: { readonly id: string; readonly filesFolder: string; readonly workdir: string }) => RunAddition;

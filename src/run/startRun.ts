@@ -34,7 +34,7 @@ export async function startRun(hosts: Hosts, settings: RunSettings, options: Sta
   const record: RunRecord = {
     schema: 'fuselens-run/1', id, name: options.name ?? nameOf(settings), settings, startedAt: new Date().toISOString(),
     ...(members.length > 1 ? { hosts: members.map((host) => host ?? '') } : {}),
-    ...(kept === undefined ? {} : { provenance: kept.provenance }),
+    ...(kept === undefined ? {} : { provenance: kept.provenance }), ...(options.nextPass === undefined ? {} : { nextPass: options.nextPass }),
   };
   const started: { readonly folder: string; readonly workdir: string }[] = [];
   const endpoint = members.length > 1 ? settings.rendezvous ?? `${await addressOf(hosts, members)}:${portOf(id)}` : undefined;

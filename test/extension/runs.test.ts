@@ -3,7 +3,18 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { ExtensionApi, RunInfo } from '../../src/host/api';
-import { closeEverything, eventually, extensionApi } from './support';
+import { closeEverything, eventually, extensionApi, writeTrace } from './support';
+
+/** A captured run that leaves a trace as a profiler would; the pass for times waits for a file. */
+const TWICE = `import os, shutil, time
+out = os.environ['FUSELENS_CAPTURE']
+print('step 5/5 loss 0.5', flush=True)
+while not out.endswith('-stacks') and not os.path.exists(os.environ['GATE']):
+    time.sleep(0.1)
+folder = os.path.join(out, 'profiling_time', 'step-5')
+os.makedirs(folder)
+shutil.copy('recorded.json', os.path.join(folder, 'rank0_here_1.pt.trace.json'))
+`;
 
 /** Prints like a trainer; waits for a file between steps, so that a test decides how far it comes. */
 const TRAIN = `import os, sys, time
@@ -34,12 +45,15 @@ describe('runs', function () {
     root = folder.uri;
     fs.mkdirSync(file('.vscode'), { recursive: true });
     fs.writeFileSync(file('train.py'), TRAIN);
+    fs.writeFileSync(file('twice.py'), TWICE);
+    writeTrace(file('recorded.json'));
     fs.writeFileSync(file('launch.sh'), '#!/bin/sh\ntorchrun --nproc_per_node 2 train.py --found\n');
     const base = { type: 'fuselens', launcher: 'command', command: 'python3', problemMatcher: [] };
     const tasks = [
       { ...base, label: 'quick', args: ['train.py'], env: { STEPS: '3' } },
       { ...base, label: 'failing', args: ['train.py', '(3, 4) $HOME "x"'], env: { STEPS: '1', FAIL: '1' } },
       { ...base, label: 'long', args: ['${workspaceFolder}/train.py'], env: { STEPS: '4', GATE: file('gate') } },
+      { ...base, label: 'twice', args: ['twice.py'], env: { GATE: file('gate') }, capture: { steps: [5, 5], stacks: true } },
       { ...base, label: 'wrong', args: ['train.py'], capture: { steps: [5, 3] } },
     ];
     fs.writeFileSync(file('.vscode', 'tasks.json'), `// ours\n${JSON.stringify({ version: '2.0.0', tasks }, undefined, 2)}`);
@@ -131,6 +145,29 @@ describe('runs', function () {
       return newest('long');
     }, (run) => run?.phase === 'exited');
     assert.deepEqual([newest('long')?.exit, newest('long')?.stopped], [0, false]);
+  });
+
+  it('go on with the second pass of a capture when attached to after the first has ended, once', async () => {
+    fs.rmSync(file('gate'), { force: true });
+    const execution = await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.profileTraining', { task: 'twice' });
+    await eventually('the first pass', () => newest('twice'), (run) => run?.step === 5 && run.phase === 'running');
+    execution.terminate();
+    const first = await eventually('letting go', () => newest('twice'), (run) => run?.followed === false);
+    fs.writeFileSync(file('gate'), '');
+    await eventually('its end', async () => {
+      await vscode.commands.executeCommand('fuselens.refreshRuns');
+      return newest('twice');
+    }, (run) => run?.phase === 'exited');
+    assert.deepEqual(api.runs().filter(({ name }) => name === 'twice').map(({ id }) => id), [first?.id]);
+
+    await ended(await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.attachRun', { id: first?.id }));
+    const passes = api.runs().filter(({ name }) => name === 'twice');
+    assert.deepEqual(passes.map(({ id, exit }) => [id, exit]), [[`${first?.id}-stacks`, 0], [first?.id, 0]]);
+    // The profile that has the times is the one that is opened.
+    assert.deepEqual(api.profiles().filter(({ active }) => active).map((one) => one.path), [path.join(file('outputs'), String(first?.id), 'profiling_time')]);
+    await ended(await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.attachRun', { id: first?.id }));
+    assert.equal(api.runs().filter(({ name }) => name === 'twice').length, 2);
+    await closeEverything(api);
   });
 
   it('are cancelled by Ctrl+C in the terminal of their task', async () => {

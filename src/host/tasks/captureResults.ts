@@ -1,10 +1,11 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { captureOutput } from '../../run/captureOutput';
 import { keepRecord } from '../../run/captureRecord';
 import type { CapturePass } from '../../run/capturePasses';
 import { fetchFiles } from '../../run/fetch';
 import { analyseOnHost } from '../../run/hostAnalysis';
-import type { Run } from '../../run/run';
+import type { Run, RunRecord } from '../../run/run';
 import type { RunSettings } from '../../run/runSettings';
 import { openPath } from '../commands/openProfile';
 import { formatBytes, sentenceOf } from '../sentences';
@@ -142,6 +143,13 @@ export async function fetchFrom({ runs }: RunContext, host: string, from: string
     void vscode.window.showErrorMessage(sentence);
     return undefined;
   }
+}
+
+/** Where a captured run leaves its profile, on its host. */
+export async function outputOf({ runs }: RunContext, { settings }: RunRecord, { id, folder }: Pick<Run, 'id' | 'folder'>, host: string | undefined): Promise<string | undefined> {
+  const { stdout } = await runs.connections.shell(host).exec(['head', '-c', '262144', `${folder}/command.sh`]);
+  const output = settings.capture === undefined ? undefined : captureOutput(stdout, id);
+  return output?.seenByJob === true ? outsideContainer(output.folder, settings, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath) : output?.folder;
 }
 
 /** A path inside the container, as the host sees it: the container's folder is the host's working directory. */

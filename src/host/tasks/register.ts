@@ -9,7 +9,7 @@ import { runTraining } from './pickTask';
 import { guardedRun, RUN_COMMANDS } from './runCommands';
 import type { RunContext } from './runContext';
 import { RunDiagnostics } from './runDiagnostics';
-import { isLive } from './runEntry';
+import { isLive, type RunEntry } from './runEntry';
 import { Runs } from './runs';
 import { runWithRemedy, showMeasured } from './runWithRemedy';
 import { RunTasks, TASK_TYPE } from './runTasks';
@@ -42,6 +42,17 @@ export function registerRuns(commands: CommandContext, memory: vscode.Memento, {
   return { context, infos, disposable };
 }
 
+/** A first pass that ended well while nobody was there to start the second. */
+function waitsForNextPass({ runs }: RunContext, { host, id, record, state }: RunEntry): boolean {
+  return record?.nextPass !== undefined && state?.phase === 'exited' && state.exit === 0 && state.stopped !== true && runs.get({ host, id: `${id}-stacks` }) === undefined;
+}
+
+/** Attaching to the first pass goes on with the second. */
+function nextPassWaits({ host, id, name }: RunEntry): void {
+  const start = vscode.l10n.t('Start Second Pass');
+  void vscode.window.showInformationMessage(vscode.l10n.t('The first pass of {0} ended while no window followed it; the second one, with stacks, is not started yet.', name), start).then((answer) => (answer === start ? vscode.commands.executeCommand('fuselens.attachRun', { host, id }) : undefined));
+}
+
 /** Runs that this workspace left running when its window went away. Only where there are any is anybody asked. */
 function lookBack(context: RunContext): vscode.Disposable {
   const left = context.runs.leftBehind();
@@ -53,6 +64,8 @@ function lookBack(context: RunContext): vscode.Disposable {
       const now = context.runs.get(entry);
       if (now !== undefined && isLive(now) && !now.followed) {
         stillRunning(context, now);
+      } else if (now !== undefined && waitsForNextPass(context, now)) {
+        nextPassWaits(now);
       }
     }
   }, () => undefined), LOOK_BACK_AFTER_MS);

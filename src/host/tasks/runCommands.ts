@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
-import { captureOutput } from '../../run/captureOutput';
-import { attachRun, type Run, type RunRecord } from '../../run/run';
+import { attachRun } from '../../run/run';
 import { sentenceOf } from '../sentences';
 import { setBaseline } from './baseline';
-import { fetchFrom, fetchedFolder, keyOfRun, openProfile, outsideContainer } from './captureResults';
+import { fetchFrom, fetchedFolder, keyOfRun, openProfile, outputOf } from './captureResults';
 import { inspectFolder } from './inspectCapture';
 import { askForHost } from './newRun';
 import type { RunContext } from './runContext';
@@ -139,13 +138,6 @@ async function fetchRun(context: RunContext, entry: RunEntry): Promise<string | 
     context.runs.setProfile(keyOfRun(run), profile);
   }
   return profile;
-}
-
-/** Where a captured run leaves its profile, on its host. */
-async function outputOf({ runs }: RunContext, { settings }: RunRecord, { id, folder }: Pick<Run, 'id' | 'folder'>, host: string | undefined): Promise<string | undefined> {
-  const { stdout } = await runs.connections.shell(host).exec(['head', '-c', '262144', `${folder}/command.sh`]);
-  const output = settings.capture === undefined ? undefined : captureOutput(stdout, id);
-  return output?.seenByJob === true ? outsideContainer(output.folder, settings, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath) : output?.folder;
 }
 
 /** Here in the Explorer of the system; on a host in a terminal there. */

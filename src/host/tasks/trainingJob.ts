@@ -6,7 +6,7 @@ import { planCapture, type CapturePlan } from '../../run/capturePlan';
 import { newRunId, startRun, type Run } from '../../run/run';
 import type { RunSettings } from '../../run/runSettings';
 import { isCancelled, sentenceOf } from '../sentences';
-import { captureResults, type CapturedPass } from './captureResults';
+import { captureResults, outputOf, type CapturedPass } from './captureResults';
 import { followRun, say } from './followRun';
 import { pushFirst } from './pushFirst';
 import type { RunContext } from './runContext';
@@ -36,7 +36,8 @@ export class TrainingJob implements TerminalJob {
   private interrupts = 0;
   private readonly off = new AbortController();
 
-  constructor(private readonly context: RunContext, private readonly request: TrainingRequest) {}
+  /** `resumed` is the first pass of a capture that has ended well: what is left to do is the next one. */
+  constructor(private readonly context: RunContext, private readonly request: TrainingRequest, private readonly resumed?: Run) {}
 
   async run(io: TerminalIo): Promise<number> {
     try {
@@ -74,6 +75,9 @@ export class TrainingJob implements TerminalJob {
     }
     const { settings } = checked;
     const signal = AbortSignal.any([io.signal, this.off.signal]);
+    if (this.resumed !== undefined) {
+      return this.capture(settings, io, signal);
+    }
     if (!(await saveFirst(folder))) {
       return NOT_STARTED;
     }
@@ -92,14 +96,17 @@ export class TrainingJob implements TerminalJob {
   private async capture(settings: RunSettings, io: TerminalIo, signal: AbortSignal): Promise<number> {
     const { capture } = settings;
     const passes = capture === undefined ? [] : capturePasses(capture);
-    const id = newRunId();
-    const done: CapturedPass[] = [];
+    const id = this.resumed?.id ?? newRunId();
+    const done: CapturedPass[] = await this.doneBefore(passes);
     let exit = 0;
-    for (const [index, pass] of passes.entries()) {
+    for (const [index, pass] of [...passes.entries()].slice(done.length)) {
       if (passes.length > 1) {
         say(io, index === 0 ? vscode.l10n.t('First pass: times, without stacks.') : vscode.l10n.t('Second pass: stacks.'));
       }
-      const { run, output } = await this.startPass(settings, pass, id, io, signal);
+      const { run, output } = await this.startPass(settings, pass, index + 1 < passes.length, id, io, signal);
+      if (this.resumed !== undefined && !sameCode(run, this.resumed)) {
+        say(io, vscode.l10n.t('The code has changed since the first pass: lines of this one may not fit its times.'), 'warning');
+      }
       const state = await this.follow(run, io);
       if (state === undefined) {
         return NOT_STARTED;
@@ -118,12 +125,18 @@ export class TrainingJob implements TerminalJob {
     return exit;
   }
 
-  private async startPass(settings: RunSettings, pass: CapturePass, id: string, io: TerminalIo, signal: AbortSignal): Promise<{ readonly run: Run; readonly output: string }> {
+  private async doneBefore([pass]: readonly CapturePass[]): Promise<CapturedPass[]> {
+    const { resumed: run } = this;
+    const output = run === undefined ? undefined : await outputOf(this.context, run.record, run, run.hosts[0]);
+    return run === undefined || output === undefined ? [] : [{ run, pass, output }];
+  }
+
+  private async startPass(settings: RunSettings, pass: CapturePass, more: boolean, id: string, io: TerminalIo, signal: AbortSignal): Promise<{ readonly run: Run; readonly output: string }> {
     const plan: CapturePlan = await planCapture(settings, pass, { helper: await captureHelperFiles(), readText: (file) => readOnHost(this.context, settings, this.request.folder?.fsPath, file) });
     plan.notes.forEach((note) => say(io, sentenceOf(note)));
     let output = '';
     const run = await this.start({ ...settings, capture: pass.capture }, {
-      id: id + pass.suffix, files: plan.files,
+      id: id + pass.suffix, files: plan.files, ...(more && settings.capture !== undefined ? { nextPass: settings.capture } : {}),
       add: (place) => {
         output = plan.output(place);
         return plan.add(place);
@@ -150,6 +163,11 @@ export class TrainingJob implements TerminalJob {
   }
 }
 
+/** As far as is known: outside a repository nobody can tell. */
+function sameCode({ record: { provenance: one } }: Run, { record: { provenance: other } }: Run): boolean {
+  return one?.commit === other?.commit && one?.diffHash === other?.diffHash;
+}
+
 /** Whoever attaches to a capture may be another than who started it: the profile is not opened unasked. */
 function offerProfile({ id, hosts: [host], record: { name } }: Run): void {
   const open = vscode.l10n.t('Open Profile');
@@ -159,6 +177,7 @@ function offerProfile({ id, hosts: [host], record: { name } }: Run): void {
 /** The terminal of a run that goes on already. */
 export class AttachJob implements TerminalJob {
   private interrupts = 0;
+  private nextPass: TrainingJob | undefined;
 
   constructor(private readonly context: RunContext, private readonly found: Run, private readonly folder: vscode.Uri | undefined) {}
 
@@ -166,6 +185,12 @@ export class AttachJob implements TerminalJob {
     const { found } = this;
     try {
       const state = await followRun(this.context, found, io, { task: found.record.name, local: this.folder?.fsPath });
+      const { nextPass, settings, name } = found.record;
+      if (state?.exit === 0 && state.stopped !== true && nextPass !== undefined) {
+        // Nobody was there when the first pass ended. It starts once: its id is the first one's.
+        this.nextPass = new TrainingJob(this.context, { task: name, settings: { ...settings, capture: nextPass }, folder: this.folder }, found);
+        return await this.nextPass.run(io);
+      }
       if (state?.exit === 0 && found.record.settings.capture !== undefined) {
         offerProfile(found);
       }
@@ -177,6 +202,10 @@ export class AttachJob implements TerminalJob {
   }
 
   interrupt(): void {
+    if (this.nextPass !== undefined) {
+      this.nextPass.interrupt();
+      return;
+    }
     this.interrupts++;
     const { id, hosts: [host], record: { name } } = this.found;
     void stopRun(this.context, { id, host, name }, this.interrupts > 1);

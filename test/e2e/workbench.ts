@@ -68,7 +68,7 @@ export function freshFolder(name: string): string {
   return folder;
 }
 
-/** Opens a window on `folder` with the given settings; it is closed after the test, with a picture if the test failed. */
+/** Opens a window on `folder` (or on a workspace file, `*.code-workspace`) with the given settings; it is closed after the test, with a picture if the test failed. */
 export async function openWorkbench({ folder, settings = {}, theme = 'dark' }: { readonly folder: string; readonly settings?: Settings; readonly theme?: Theme }): Promise<Workbench> {
   running ??= start();
   const { server, browser } = await running;
@@ -76,7 +76,7 @@ export async function openWorkbench({ folder, settings = {}, theme = 'dark' }: {
   const workbench = new Workbench(await context.newPage());
   open.add(workbench);
   writeSettings(serverFolder, { ...settings, 'workbench.colorTheme': THEMES[theme][0] });
-  await workbench.page.goto(`${server.url}?folder=${encodeURIComponent(folder)}`);
+  await workbench.page.goto(`${server.url}?${folder.endsWith('.code-workspace') ? 'workspace' : 'folder'}=${encodeURIComponent(folder)}`);
   await workbench.loaded();
   return workbench;
 }

@@ -76,8 +76,12 @@ export async function startSshLab(options: SshLabOptions = {}): Promise<SshLab> 
   writeFileSync(path.join(folder, 'known'), `[${address}]:${port} ${readFileSync(path.join(folder, 'host.pub'), 'utf8').split(' ').slice(0, 2).join(' ')}\n`);
 
   const pid = (): number | undefined => {
-    const file = path.join(folder, 'pid');
-    return existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
+    try {
+      return Number(readFileSync(path.join(folder, 'pid'), 'utf8'));
+    } catch {
+      // sshd takes it away as it ends.
+      return undefined;
+    }
   };
   const startServer = async (): Promise<void> => {
     const [file, ...args] = [...serverPrefix, SSHD, '-f', path.join(folder, 'sshd_config'), '-E', path.join(folder, 'log')];

@@ -23,6 +23,8 @@ export interface ChainPattern {
   readonly tokens: readonly PatternToken[];
   /** How many tokens are not optional. */
   readonly required: number;
+  /** See `EagerForm.notAfter`. */
+  readonly notAfter: ReadonlySet<number>;
 }
 
 const OPTIONAL: ReadonlySet<string> = new Set(['cast', 'copy', 'fill', 'dropout', 'dropoutMask']);
@@ -81,7 +83,7 @@ export function chainPatterns(parser: Parser, fusions: readonly Fusion[], backen
       // Where kernel names blur operators together, a pair of them says nothing.
       if (!seen.has(key) && !(blurred && required < 3)) {
         seen.add(key);
-        patterns.push({ fusion, form: form.name, tokens, required });
+        patterns.push({ fusion, form: form.name, tokens, required, notAfter: new Set((form.notAfter ?? []).map((name) => names.id(name))) });
       }
     }
   }

@@ -25,6 +25,9 @@ export function recognise(tokens: Uint16Array, patterns: readonly ChainPattern[]
     let best: Occurrence | undefined;
     let bestScore = 0;
     for (const pattern of starts[tokens[from]] ?? []) {
+      if (patterns[pattern].notAfter.size > 0 && patterns[pattern].notAfter.has(before(tokens, from, skippable))) {
+        continue;
+      }
       const matched = new Int32Array(patterns[pattern].tokens.length).fill(-1);
       const last = matchAt(tokens, from, patterns[pattern], matched, skippable);
       if (last < 0) {
@@ -44,6 +47,15 @@ export function recognise(tokens: Uint16Array, patterns: readonly ChainPattern[]
     }
   }
   return found;
+}
+
+/** The token in front of `from`, glue left out; -1 at the beginning. */
+function before(tokens: Uint16Array, from: number, skippable: ReadonlySet<number>): number {
+  let at = from - 1;
+  while (at >= 0 && skippable.has(tokens[at])) {
+    at--;
+  }
+  return at < 0 ? -1 : tokens[at];
 }
 
 /** Required tokens count most, then optional ones that are there, less a little for those that are not. */

@@ -10,6 +10,8 @@ export interface EagerForm {
   readonly name: string;
   /** A function `eager(…)`; its parameters are the roles. `torch` and `F` are imported for it. */
   readonly python: string;
+  /** Tokens that this form does not follow: what runs right before tells it from another use of the same operators. */
+  readonly notAfter?: readonly string[];
 }
 
 export interface Fusion {

@@ -18,6 +18,9 @@ const ascend: Replacement = {
   module: 'torch_npu', promise: 'rounding', requires: 'torch_npu 2.1',
 };
 
+/** Right behind one of these the product gates the norm's result: no product of matrices is in it, so it is the rest of a gated norm. */
+const FUSED_NORMS = ['fused.rmsNorm', 'fused.gatedNorm', 'layerNorm'];
+
 /** SwiGLU: silu(gate) · up. The two products before it may be one (w13) or two. */
 export const swiGlu: Fusion = {
   id: 'swiglu', title: 'SwiGLU', family: 'elementwise', kind: 'fusion', fused: ['fused.swiglu'],
@@ -26,7 +29,7 @@ export const swiGlu: Fusion = {
     { name: 'both products first', python: 'def eager(x, gate_weight, up_weight):\n    gate = F.linear(x, gate_weight)\n    up = F.linear(x, up_weight)\n    return F.silu(gate) * up\n' },
     { name: 'one product, halves', python: 'def eager(x, weight):\n    gate, up = F.linear(x, weight).chunk(2, dim=-1)\n    return F.silu(gate) * up\n' },
     { name: 'sigmoid spelled out', python: 'def eager(x, weight):\n    gate, up = F.linear(x, weight).chunk(2, dim=-1)\n    return gate * torch.sigmoid(gate) * up\n' },
-    { name: 'activation and product', python: 'def eager(gate, up):\n    return F.silu(gate) * up\n' },
+    { name: 'activation and product', python: 'def eager(gate, up):\n    return F.silu(gate) * up\n', notAfter: FUSED_NORMS },
   ],
   replacements: { ascend },
 };

@@ -44,6 +44,10 @@ describe('chain recognition', () => {
     ['cast mean adds rsqrt mul', []],
     ['cast pow mean rsqrt mul mul', []],
     ['fused.rmsNorm matmul fused.swiglu matmul add', []],
+    // What is left of a gated norm once its norm is fused; the products of a SwiGLU may stand anywhere in front, but it has some.
+    ['matmul fused.rmsNorm cast silu mul cast matmul', []],
+    ['fused.rmsNorm matmul silu mul matmul', ['swiglu 1-3']],
+    ['fused.rmsNorm matmul copy silu mul matmul', ['swiglu 1-4']],
   ];
   for (const [text, expected] of CHAINS) {
     it(`reads "${text}"`, () => {

@@ -3,11 +3,12 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { analyzeReport, clockProblems, type ReportPart } from '../engine/analysis/analyzeReport';
 import { overview } from '../engine/analysis/overview';
+import { isHostWork, workOf } from '../engine/links/hostWork';
 import { asReason, ProblemList, UnreadableInput } from '../engine/profile/problems';
 import type { LoadedRank } from '../engine/session';
 import type { Problem, RankSummary } from '../protocol/engine';
 import type { AnalyzeReport } from '../protocol/report';
-import { renderProblem, type Translate } from '../protocol/text';
+import { renderProblem, text, type Translate } from '../protocol/text';
 import { parseCommand, type ParsedCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
@@ -91,6 +92,7 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], pat
   const pageLimit = command.values('rank').length > 0 ? Infinity : PAGES_UNASKED;
   const kernelsFile = command.value('kernels');
   const kernels = kernelsFile === undefined ? undefined : await TextFile.create(kernelsFile);
+  let operatorsTold = false;
   try {
     await kernels?.write([kernelsCsvHeader()]);
     for (const rank of ranks) {
@@ -112,7 +114,11 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], pat
         const page = overview(loaded.data, { label: loaded.source.label, ...(step === undefined ? {} : { step }) });
         pages.push({ report: page.report, overview: page, files: await session.call('rankFiles', { rank: rank.id }), ...(told === undefined ? {} : { explained: told }) });
       }
-      await kernels?.write(kernelsCsv(loaded.data, loaded.data.rank ?? rank.rank, step, explanation));
+      if (kernelsFile !== undefined && !operatorsTold && isHostWork(loaded.data)) {
+        operatorsTold = true;
+        context.io.err(`${text('cli.operators', { file: kernelsFile }, context.translate)}\n`);
+      }
+      await kernels?.write(kernelsCsv(workOf(loaded.data), loaded.data.rank ?? rank.rank, step, explanation));
       if (ranks.length > 1) {
         await session.call('release', { rank: rank.id });
       }

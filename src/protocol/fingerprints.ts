@@ -35,6 +35,8 @@ export interface FingerprintEntry {
   readonly form: string;
   readonly phase: string;
   readonly kernels: readonly FingerprintKernel[];
+  /** `operator`: the run had no device, and these are operators of the CPU. Absent: kernels. */
+  readonly unit?: 'operator';
   readonly occurrences: number;
   readonly perStep: number;
   readonly meanUs: number;
@@ -55,6 +57,8 @@ export interface LineCost {
   readonly file: string;
   readonly line: number;
   readonly kernels: number;
+  /** As in `FingerprintEntry`. */
+  readonly unit?: 'operator';
   readonly totalUs: number;
   /** Of it, kernels that are the backward of the line. */
   readonly backwardUs: number;

@@ -67,7 +67,7 @@ const report = shape({
     first: shape({ startNs: number, endNs: number, event: count }),
     source: each(shape({ file: text, startLine: line, endLine: line, function: text, method: oneOf('stack', 'alignment', 'carried'), confidence: share, equals: each(text), occurrences: count, kernels: each(place) }, { through: oneOf('replay', 'compiled'), changed: oneOf(true) })),
     ranks: each(shape({ rank: orNull(count), label: text, occurrences: count, totalUs: time, recoverableDeviceUs: range })),
-  })),
+  }, { unit: oneOf('operator') })),
   sources: each(shape({ file: text, operators: count, holes: count })),
   findings: each(() => undefined),
 });

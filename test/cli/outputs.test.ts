@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import Papa from 'papaparse';
 import { KERNEL_COLUMNS } from '../../src/cli/output/kernelsCsv';
 import type { AnalyzeReport } from '../../src/protocol/report';
@@ -104,6 +106,25 @@ describe('what fuselens writes', function () {
       families.forEach(({ family, count }) => assert.equal(rows.filter((row) => row.family === family).length, count));
       assert.ok(rows.every((row) => row.startNs.length === 19 && row.file === ''));
     }
+  });
+
+  it('--kernels writes the operators of a run on the CPU, and says so', async () => {
+    const toy = sharedPath('kineto/cpu-toy');
+    const file = folder.path('operators.csv');
+    const { out, err } = await cli(['analyze', toy, '--json', '--kernels', file]);
+    assert.match(err, /rows of .*operators\.csv are operators of the CPU/);
+    assert.equal(err.split('operators of the CPU').length, 2);
+    const rows = Papa.parse<Readonly<Record<string, string>>>(readFileSync(file, 'utf8'), { header: true, skipEmptyLines: true }).data;
+    const events = readdirSync(toy).filter((name) => name.endsWith('.gz')).flatMap((name) => (JSON.parse(gunzipSync(readFileSync(path.join(toy, name))).toString()) as { readonly traceEvents: readonly TraceEvent[] }).traceEvents).filter(({ cat }) => cat === 'cpu_op');
+    const [inTraces, inRows] = [events, rows].map((all) => (name: string): number => all.filter((one) => one.name === name).length);
+    for (const name of ['aten::linear', 'aten::rsqrt', 'aten::mean', 'aten::silu']) {
+      assert.equal(inRows(name), inTraces(name), name);
+    }
+    // Each linear layer holds a product, which is not a second piece of work.
+    assert.equal(inRows('aten::mm'), inTraces('aten::mm') - inTraces('aten::linear'));
+    const { fingerprints } = JSON.parse(out) as AnalyzeReport;
+    assert.ok((fingerprints ?? []).length > 0);
+    assert.ok((fingerprints ?? []).every(({ unit }) => unit === 'operator'));
   });
 
   it('the Perfetto trace holds every event once, at its exact time, with nothing overlapping on a track', async () => {

@@ -25,6 +25,9 @@ export function fingerprintData(rank: RankData, explanation: Explanation, source
   };
 }
 
+/** Without a device the operators of the CPU stand for kernels (`links/hostWork`). */
+const unitOf = ({ backend }: RankData): Pick<LineCost, 'unit'> => (backend === 'cpu' ? { unit: 'operator' } : {});
+
 const us = (ns: number): number => Math.round(ns) / 1000;
 const orNull = (ns: number): number | null => (Number.isNaN(ns) ? null : us(ns));
 
@@ -35,7 +38,7 @@ function fingerprintEntry(rank: RankData, { fingerprint, sources }: ExplainedFin
   const { recoverable } = fingerprint;
   return {
     id: fingerprint.id, fusion: fingerprint.fusion?.id ?? null, title: fingerprint.fusion?.title ?? fingerprint.chain, kind: fingerprint.fusion?.kind ?? 'unknown', form: fingerprint.form, phase: fingerprint.phase,
-    kernels: fingerprint.kernels.map((kernel) => ({ name: kernel.name, type: kernel.type, meanUs: orNull(kernel.meanNs), term: kernel.term })),
+    kernels: fingerprint.kernels.map((kernel) => ({ name: kernel.name, type: kernel.type, meanUs: orNull(kernel.meanNs), term: kernel.term })), ...unitOf(rank),
     occurrences: fingerprint.occurrences, perStep: fingerprint.perStep, meanUs: us(fingerprint.meanNs), totalUs: us(fingerprint.totalNs), periodUs: orNull(fingerprint.periodNs), gapUs: us(fingerprint.gapNs), stallUs: orNull(fingerprint.stallNs),
     recoverableDeviceUs: [us(recoverable.deviceNs[0]), us(recoverable.deviceNs[1])], recoverableStepUs: [us(recoverable.stepNs[0]), us(recoverable.stepNs[1])],
     first: { startNs: events.startNs[first[0]], endNs: events.startNs[last] + (Number.isNaN(events.durationNs[last]) ? 0 : events.durationNs[last]), event: first[0] },
@@ -78,7 +81,7 @@ function lineCosts(rank: RankData, { origins, originOf }: Explanation): readonly
     cost.totalNs += duration;
     cost.backwardNs += origin.backward ? duration : 0;
   }
-  return [...costs.values()].sort((a, b) => b.totalNs - a.totalNs).map(({ totalNs, backwardNs, ...cost }) => ({ ...cost, totalUs: us(totalNs), backwardUs: us(backwardNs) }));
+  return [...costs.values()].sort((a, b) => b.totalNs - a.totalNs).map(({ totalNs, backwardNs, ...cost }) => ({ ...cost, ...unitOf(rank), totalUs: us(totalNs), backwardUs: us(backwardNs) }));
 }
 
 function locatedShare(rank: RankData, { originOf }: Explanation): number {

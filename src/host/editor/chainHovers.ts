@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
+import type { LineCost } from '../../protocol/fingerprints';
 import { escapeMarkdown } from '../escapeMarkdown';
 import { documentEvidence, type DocumentChain } from './documentEvidence';
 import type { EvidenceStore } from './evidence';
-import { chainSummary, chainTitle, phaseName, time } from './words';
+import { chainSummary, chainTitle, isOnCpu, phaseName, time } from './words';
 
 /** On an expression that launches kernels: which, how long, in which phase; on the line's other places the line's total. */
 export class ChainHovers implements vscode.HoverProvider {
@@ -25,16 +26,22 @@ export class ChainHovers implements vscode.HoverProvider {
       text.appendMarkdown(`**${escapeMarkdown(chainTitle(chain))}** · ${escapeMarkdown(chainSummary(chain))}\n\n`);
       text.appendMarkdown(table(chain, position, document));
       const [low, high] = chain.recoverableUs;
-      text.appendMarkdown(`\n${escapeMarkdown(vscode.l10n.t('Recoverable on the device: {0} to {1} a step; a range, not a promise.', time(low), time(high)))}\n\n`);
+      text.appendMarkdown(`\n${escapeMarkdown(isOnCpu(chain) ? vscode.l10n.t('Recoverable on the CPU: {0} to {1} a step; a range, not a promise.', time(low), time(high)) : vscode.l10n.t('Recoverable on the device: {0} to {1} a step; a range, not a promise.', time(low), time(high)))}\n\n`);
       text.appendMarkdown(`${escapeMarkdown(method(chain))}\n\n`);
     }
     for (const entry of cost) {
-      text.appendMarkdown(escapeMarkdown(entry.backwardUs > 0
-        ? vscode.l10n.t('This line: {0} kernels, {1} on the device, of it {2} in the backward pass.', entry.kernels, time(entry.totalUs), time(entry.backwardUs))
-        : vscode.l10n.t('This line: {0} kernels, {1} on the device.', entry.kernels, time(entry.totalUs))));
+      text.appendMarkdown(escapeMarkdown(lineWords(entry)));
     }
     return new vscode.Hover(text);
   }
+}
+
+function lineWords({ unit, kernels, totalUs, backwardUs }: LineCost): string {
+  const [total, backward] = [time(totalUs), time(backwardUs)];
+  if (unit === 'operator') {
+    return backwardUs > 0 ? vscode.l10n.t('This line: {0} operators, {1} on the CPU, of it {2} in the backward pass.', kernels, total, backward) : vscode.l10n.t('This line: {0} operators, {1} on the CPU.', kernels, total);
+  }
+  return backwardUs > 0 ? vscode.l10n.t('This line: {0} kernels, {1} on the device, of it {2} in the backward pass.', kernels, total, backward) : vscode.l10n.t('This line: {0} kernels, {1} on the device.', kernels, total);
 }
 
 /** Kernels with their mean durations; those of the expression under the pointer are marked. */
@@ -47,7 +54,8 @@ function table(chain: DocumentChain, position: vscode.Position, document: vscode
     return `| ${mark}${escapeMarkdown(kernel.type === '' ? kernel.name : kernel.type)}${mark} | ${kernel.meanUs === null ? '–' : time(kernel.meanUs)} |${first.fusion === null ? '' : ` \`${kernel.term.replaceAll('|', '\\|')}\` |`}`;
   });
   const phases = chain.phases.map((entry) => `${phaseName(entry.phase)} ${entry.occurrences}`).join(', ');
-  const head = first.fusion === null ? `| ${vscode.l10n.t('Kernel')} | ${vscode.l10n.t('Mean')} |\n|---|--:|` : `| ${vscode.l10n.t('Kernel')} | ${vscode.l10n.t('Mean')} | ${vscode.l10n.t('Term')} |\n|---|--:|---|`;
+  const unit = isOnCpu(chain) ? vscode.l10n.t('Operator') : vscode.l10n.t('Kernel');
+  const head = first.fusion === null ? `| ${unit} | ${vscode.l10n.t('Mean')} |\n|---|--:|` : `| ${unit} | ${vscode.l10n.t('Mean')} | ${vscode.l10n.t('Term')} |\n|---|--:|---|`;
   return `${head}\n${rows.join('\n')}\n\n${escapeMarkdown(vscode.l10n.t('Occurrences a step: {0}.', phases))}\n`;
 }
 

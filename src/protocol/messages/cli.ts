@@ -30,7 +30,7 @@ Prints the figures of a profile; progress goes to stderr.
   --md              the report as Markdown, with the definition of every figure
   --html FILE       the report as one self-contained page
   --sarif FILE      problems and findings as SARIF 2.1.0
-  --kernels FILE    one CSV row per kernel
+  --kernels FILE    one CSV row per kernel; per operator of the CPU where the run had no device
   --fail-on LEVEL   exit with 1 when a problem or finding is at least this severe: info, warning, error
   --prefer FORMAT   text or db, where a folder holds both exports
   --no-cache        do not keep columns in the cache folder ($XDG_CACHE_HOME/fuselens)
@@ -50,7 +50,7 @@ steps, and an arrow from each launch to its kernels. Overlapping kernels get tra
 Runs a training command unchanged, records chosen optimizer steps of chosen ranks, and says what it left and where.
 With --stacks it runs the command twice: for durations without stacks, then for source lines with them.
 
-  --steps A-B       first and last recorded optimizer step, from 1 (default: 5)
+  --steps S         optimizer steps to record, from 1: 5, 3-5, or 3,5 with a recording each (default: 5)
   --warmup N        steps before the first with the profiler on and thrown away (default: 1)
   --stacks          Python stacks; --shapes input shapes; --memory allocations
   --level L         level of the Ascend profiler: 0, 1 or 2 (default: 1)
@@ -99,6 +99,7 @@ DIR/optimized, and DIR/workspace with the model's source.
   'cli.failure.write': '{file} could not be written ({reason}).',
   'cli.failure.overwrites-profile': '{file} belongs to the profile that is read: write to another file.',
   'cli.failure.not-empty': '{folder} is not empty: choose a new folder, so that nothing of yours is overwritten.',
+  'cli.operators': 'This run had no device: the rows of {file} are operators of the CPU, with their threads in the place of streams.',
   'cli.progress.reading': 'Reading {file}{share} ({megabytes} MB, {rate} MB/s)',
   'cli.export.done': 'Wrote {count} {count#event#events} to {file}; open it at ui.perfetto.dev.',
   'cli.sample.progress': 'Writing {what} ({done} of {total})',

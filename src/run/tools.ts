@@ -5,9 +5,8 @@
 export interface RunTools {
   /** Path of `ssh`; absent: from PATH. Likewise the others. */
   readonly ssh?: string;
-  /** Further arguments of ssh (and of scp, sftp and rsync through it), such as `['-F', 'FILE']`. */
+  /** Further arguments of ssh (and of rsync through it), such as `['-F', 'FILE']`. */
   readonly sshArguments?: readonly string[];
-  readonly sftp?: string;
   readonly rsync?: string;
   readonly git?: string;
   /** Node on the hosts, tried before those found there. */

@@ -275,6 +275,13 @@ for step in range(1, 9):
     assert.deepEqual([first.name, second.name, second.id], ['decoder', 'decoder', `${first.id}-stacks`]);
     assert.equal(made.id, first.id);
     assert.equal(api.profiles().find(({ active }) => active)?.path, first.profile);
+    // The CPU ran operators; that is what the lens over the norm counts.
+    const document = await vscode.workspace.openTextDocument(path.join(root, 'decoder.py'));
+    await vscode.window.showTextDocument(document);
+    const titles = async (): Promise<readonly string[]> => (await vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', document.uri)).map(({ command }) => command?.title ?? '');
+    const found = await eventually('a lens', titles, (all) => all.some((title) => title.includes('/step')), 40000);
+    assert.match(found.join('\n'), /RMSNorm.* \d operators × \d/);
+    assert.doesNotMatch(found.join('\n'), /kernel/);
   });
 
   it('say why there is none when the script takes no step', async () => {

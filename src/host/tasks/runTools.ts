@@ -12,10 +12,10 @@ export function runTools(extensionPath: string): RunTools {
     const value = settings.get(name, '').trim();
     return value === '' ? undefined : value;
   };
-  const [ssh, sftp, rsync, git, nodeOnHost, runsFolder] = ['sshPath', 'sftpPath', 'rsyncPath', 'gitPath', 'nodeOnHost', 'folderOnHost'].map(filled);
+  const [ssh, rsync, git, nodeOnHost, runsFolder] = ['sshPath', 'rsyncPath', 'gitPath', 'nodeOnHost', 'folderOnHost'].map(filled);
   const sshArguments = settings.get<readonly string[]>('sshArguments', []);
   return {
-    ...(ssh === undefined ? {} : { ssh }), ...(sftp === undefined ? {} : { sftp }), ...(rsync === undefined ? {} : { rsync }), ...(git === undefined ? {} : { git }),
+    ...(ssh === undefined ? {} : { ssh }), ...(rsync === undefined ? {} : { rsync }), ...(git === undefined ? {} : { git }),
     ...(nodeOnHost === undefined ? {} : { nodeOnHost }), ...(runsFolder === undefined ? {} : { runsFolder }), ...(sshArguments.length === 0 ? {} : { sshArguments }),
     connectTimeout: settings.get('connectTimeoutSeconds', 15), prompt: askForSsh, cli: path.join(extensionPath, 'dist', 'cli.js'),
   };

@@ -10,10 +10,10 @@ export interface CompareFormats {
 }
 
 /** The verdict and what it rests on, a sentence each. */
-export function verdictSentences({ verdict }: CompareReport, formats: CompareFormats, translate: Translate): readonly string[] {
+export function verdictSentences({ verdict, base, candidate }: CompareReport, formats: CompareFormats, translate: Translate): readonly string[] {
   const say = (code: string, args?: Readonly<Record<string, string | number>>): string => text(code, args, translate);
   const reasons = verdict.reasons.map(({ code, args }) => say(code, args));
-  return [headline(verdict, formats, translate), ...reasons, ...(verdict.kind === 'notComparable' ? [] : [noiseSentence(verdict, formats, translate)]), say(`compare.verdict.stepTime.${verdict.stepTime}`)].filter((sentence) => sentence !== '');
+  return [headline(verdict, formats, translate), ...reasons, ...(verdict.kind === 'notComparable' ? [] : [noiseSentence(verdict, formats, translate)]), say(`compare.verdict.stepTime.${verdict.stepTime}`), ...([base, candidate].some(({ backend }) => backend === 'cpu') ? [say('compare.verdict.operators')] : [])].filter((sentence) => sentence !== '');
 }
 
 function headline(verdict: CompareVerdict, { time, change, number }: CompareFormats, translate: Translate): string {

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 
 /**
- * Offers to save unsaved files below a folder before something reads them from the disk (push, run, verify). False when the user
+ * Offers to save unsaved files below a folder before something reads them from the disk (push, run); verifying takes the text of the editors. False when the user
  * called it off, or a file could not be saved.
  */
 export async function saveFirst(folder: vscode.Uri | undefined): Promise<boolean> {

@@ -15,6 +15,7 @@ export const compareMessages: Readonly<Record<string, string>> = {
   'compare.verdict.noise': 'Noise: differences up to {noise} mean nothing here. Samples: {baseSamples} before, {candidateSamples} after.',
   'compare.verdict.one-sample': 'One sample on a side has no spread: record two steps or more, or give several runs of each side.',
   'compare.verdict.no-times': 'No step time is known on one side.',
+  'compare.verdict.operators': 'On the CPU the operators that ran there are counted as kernels, with the time they took on the host.',
   'compare.verdict.stepTime.profiler': 'Step times are the profiler\'s own ranges of the steps.',
   'compare.verdict.stepTime.span': 'Step times go from the first kernel of the step to the end of its last one.',
 

@@ -173,6 +173,7 @@ describe('the whole round over ssh, with PyTorch on the CPU', function () {
     const { checks, verdict, ranks, figures, tables } = JSON.parse(out) as Compared;
     assert.deepEqual(checks.filter(({ outcome }) => outcome === 'blocks').map(({ message }) => message), []);
     assert.notEqual(verdict.kind, 'notComparable', verdict.message);
+    assert.match((await cli(['compare', profileOf(eager[0]), profileOf(fused[0])])).out, /operators that ran there are counted as kernels/);
     assert.deepEqual(ranks.map(({ rank }) => rank), [0, 1]);
     const counts = Object.fromEntries(tables.chains.map(({ key, base, candidate }) => [key, [base?.count ?? null, candidate?.count ?? null]]));
     const norms = 3 * LAYERS + 1;

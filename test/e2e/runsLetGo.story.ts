@@ -10,6 +10,24 @@ for step in range(1, 1000):
     print(f'step {step}/999 loss {2.5 / step:.4f}', flush=True)
     time.sleep(0.5)
 `;
+/** A captured run that leaves a trace as a profiler would; the pass for times waits for a file. */
+const TWICE = `import os, shutil, time
+out = os.environ['FUSELENS_CAPTURE']
+print('step 5/5 loss 0.5', flush=True)
+while not out.endswith('-stacks') and not os.path.exists('gate'):
+    time.sleep(0.1)
+folder = os.path.join(out, 'profiling_time', 'step-5')
+os.makedirs(folder)
+shutil.copy('recorded.json', os.path.join(folder, 'rank0_here_1.pt.trace.json'))
+`;
+const TRACE = {
+  schemaVersion: 1, distributedInfo: { backend: 'nccl', rank: 0, world_size: 1 },
+  traceEvents: [
+    { ph: 'X', cat: 'user_annotation', name: 'ProfilerStep#5', pid: 7, tid: 7, ts: 0, dur: 100 },
+    { ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 7, tid: 7, ts: 5, dur: 2, args: { correlation: 1 } },
+    { ph: 'X', cat: 'kernel', name: 'gemm_kernel', pid: 0, tid: 7, ts: 10, dur: 40, args: { device: 0, stream: 7, correlation: 1 } },
+  ],
+};
 const WAIT = { timeout: 60000 };
 const PASSPHRASE = 'two words';
 
@@ -33,30 +51,40 @@ async function answer({ page }: Workbench, prompt: string | RegExp, text: string
 
 const row = ({ page }: Workbench, name: RegExp): ReturnType<Workbench['page']['locator']> => page.locator('.pane', { hasText: 'Runs' }).getByRole('treeitem', { name });
 
-async function pressInNotice({ page }: Workbench, button: string): Promise<void> {
-  await page.locator('.notification-list-item', { hasText: 'still running' }).getByRole('button', { name: button }).click(WAIT);
+async function pressInNotice({ page }: Workbench, button: string, notice = 'long is still running'): Promise<void> {
+  await page.locator('.notification-list-item', { hasText: notice }).getByRole('button', { name: button }).click(WAIT);
 }
 
 describe('a window on runs', () => {
   let lab: SshLab | undefined;
   after(() => lab?.dispose());
 
-  it('says after a reload that a run goes on; Attach streams it again, and Stop ends it', async () => {
+  it('says after a reload what goes on and which pass is to come; Attach streams a run again, Stop ends it', async () => {
     const folder = freshFolder('reloaded-training');
     fs.writeFileSync(path.join(folder, 'long.py'), LONG);
-    writeTasks(folder, [{ label: 'long', args: ['long.py'] }]);
+    fs.writeFileSync(path.join(folder, 'twice.py'), TWICE);
+    fs.writeFileSync(path.join(folder, 'recorded.json'), JSON.stringify(TRACE));
+    writeTasks(folder, [{ label: 'long', args: ['long.py'] }, { label: 'twice', args: ['twice.py'], capture: { steps: [5, 5], stacks: true } }]);
     const workbench = await openWorkbench({ folder });
     const { page } = workbench;
     await workbench.command('FuseLens: Run Training...');
     await pick(workbench, 'long');
     await page.locator('.statusbar', { hasText: /step \d+\/999/ }).waitFor(WAIT);
+    await workbench.command('FuseLens: Profile Training...');
+    await pick(workbench, 'twice');
+    await page.locator('.statusbar', { hasText: /step 5\/5/ }).waitFor(WAIT);
 
     await workbench.reload();
+    // Nobody follows the first pass as it ends.
+    fs.writeFileSync(path.join(folder, 'gate'), '');
     await workbench.notification('long is still running on this machine.');
     await pressInNotice(workbench, 'Attach');
     // It is the same run, from its first line on.
     await page.locator('.part.panel .tab, .part.panel', { hasText: 'long (attached)' }).first().waitFor(WAIT);
     await page.locator('.statusbar', { hasText: /step \d+\/999/ }).waitFor(WAIT);
+    await pressInNotice(workbench, 'Start Second Pass', 'The first pass of twice ended while no window followed it');
+    await workbench.command('View: Show FuseLens');
+    await until(async () => (await row(workbench, /^twice.*done/).count()) === 2, 'the second pass did not run');
     await workbench.screenshot('attached-after-reload');
 
     await workbench.reload();

@@ -16,6 +16,7 @@ import { ModuleSet, type ModuleScope } from '../engine/python/program';
 import { indexSources, scopeOf } from '../engine/python/sourceIndex';
 import { nodeFilePort } from '../node/filePort';
 import { pythonParser } from '../node/pythonParser';
+import { fuseReason, WAIVABLE_REASONS } from '../protocol/fuseReason';
 import { text } from '../protocol/text';
 import { parseCommand, type ParsedCommand } from './commandLine';
 import { ExitCode } from './exitCode';
@@ -26,7 +27,7 @@ import { writeTextFile } from './textFile';
 
 const OPTIONS = {
   backend: { type: 'string' }, list: { type: 'boolean' }, json: { type: 'boolean' }, diff: { type: 'boolean' }, write: { type: 'boolean' },
-  patch: { type: 'string' }, fusions: { type: 'string' }, python: { type: 'string' }, only: { type: 'string' }, line: { type: 'string' }, profile: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
+  patch: { type: 'string' }, fusions: { type: 'string' }, python: { type: 'string' }, allow: { type: 'string', multiple: true }, only: { type: 'string' }, line: { type: 'string' }, profile: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
 
 interface Chosen {
@@ -53,13 +54,14 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
   const sources = await readSources(root, entry.isFile(), context);
   const own = await ownFusions(command.value('fusions'), sources.parser, context);
   const chosen = await choices(command, root, entry.isFile(), own, context);
+  const allow = allowedReasons(command);
   const installed = await installedFor(command.value('python'), root, context);
   const cache: SwitchCache = new Map();
   const plansOf = async (scope: ModuleScope): Promise<Planned> => {
     const switches = await switchesFor(nodeFilePort(), scope.file, chosen.backend, installed, sources.all, cache, context.io.signal);
     const replan = (edited: ModuleScope, inWorkspace?: boolean): readonly FusePlan[] => {
       const program = edited === scope ? sources.program : new ModuleSet([...sources.all.filter(({ file }) => file !== edited.file), edited]);
-      return planFusions(edited, program, chosen.backend, sources.parser, { installed, switches, fusions: own, ...(inWorkspace === undefined ? {} : { inWorkspace }) }).filter(chosen.keep);
+      return planFusions(edited, program, chosen.backend, sources.parser, { installed, switches, fusions: own, allow, ...(inWorkspace === undefined ? {} : { inWorkspace }) }).filter(chosen.keep);
     };
     return { scope, replan, reparse: (changed) => sources.reparse(scope, changed) };
   };
@@ -98,6 +100,16 @@ async function ownFusions(folder: string | undefined, parser: Sources['parser'],
   const { fusions, problems } = await readWorkspaceFusions(nodeFilePort(), [path.resolve(folder)], parser, FUSIONS.map(({ id }) => id));
   problems.forEach(({ code, args }) => context.io.err(`${text(code, args, context.translate)}\n`));
   return fusions;
+}
+
+/** `--allow`: reasons that shall not hold an edit back. */
+export function allowedReasons(command: ParsedCommand): readonly string[] {
+  return command.values('allow').map((value) => {
+    if (!WAIVABLE_REASONS.some((known) => known === value)) {
+      throw new UsageError('cli.usage.fuse-allow', { value, known: WAIVABLE_REASONS.join(', ') });
+    }
+    return value;
+  });
 }
 
 /** What is installed: beside the file where it is in a package, else for the interpreter named. Python is never run. */
@@ -241,7 +253,7 @@ function jsonOf(plan: FusePlan): Readonly<Record<string, unknown>> {
   const sentence = (area: string, code: string | undefined): string | null => (code === undefined ? null : text(`fuse.${area}.${code}`));
   return {
     fusion: plan.fusion.id, file: plan.file, startLine: plan.startLine, endLine: plan.endLine, function: plan.functionName, roles: plan.roles, status: plan.status,
-    reasonCode: plan.reason ?? null, reason: sentence('reason', plan.reason), remedy: plan.status === 'fixable' ? plan.replacement ?? null : sentence('remedy', plan.remedy),
+    reasonCode: plan.reason ?? null, reason: plan.reason === undefined ? null : fuseReason(plan.reason, plan.reasonPlace), reasonPlace: plan.reasonPlace ?? null, remedy: plan.status === 'fixable' ? plan.replacement ?? null : sentence('remedy', plan.remedy),
     promise: sentence('promise', plan.promise), requires: plan.requires ?? null, requirementMet: plan.requirementMet ?? null, backend: plan.backend,
     cautions: plan.cautions.map((caution) => text(`fuse.caution.${caution}`)), switches: plan.switches.map(({ distribution, version, setting }) => ({ package: distribution, version: version ?? null, setting })), patch: plan.patch.length > 0,
   };
@@ -256,8 +268,8 @@ async function list(plans: readonly FusePlan[], target: string, context: Command
   const blocks = plans.map((plan) => {
     const head = text('cli.fuse.entry', { file: path.relative(process.cwd(), plan.file), line: plan.startLine, fusion: text(`fusion.${plan.fusion.id}`, undefined, translate), status: text(`fuse.status.${plan.status}`, undefined, translate) }, translate);
     const details = [
-      ...plan.switches.map((one) => switchText(one, translate)), plan.replacement,
-      ...[['reason', plan.reason], ['remedy', plan.remedy], ['promise', plan.promise], ...plan.cautions.map((caution) => ['caution', caution])].map(([area, code]) => (code === undefined ? undefined : text(`fuse.${area ?? ''}.${code}`, undefined, translate))),
+      ...plan.switches.map((one) => switchText(one, translate)), plan.replacement, plan.reason === undefined ? undefined : fuseReason(plan.reason, plan.reasonPlace, translate),
+      ...[['remedy', plan.remedy], ['promise', plan.promise], ...plan.cautions.map((caution) => ['caution', caution])].map(([area, code]) => (code === undefined ? undefined : text(`fuse.${area ?? ''}.${code}`, undefined, translate))),
       plan.requires === undefined ? undefined : text(plan.requirementMet === undefined ? 'fuse.requires' : plan.requirementMet ? 'fuse.requires.met' : 'fuse.requires.old', { requires: plan.requires }, translate),
       plan.fusion.note,
       plan.patch.length === 0 ? undefined : text('cli.fuse.patchable', undefined, translate),

@@ -9,6 +9,7 @@ import { shapesAt } from '../engine/verify/chainShapes';
 import { verifySubject } from '../engine/verify/verifySubject';
 import { nodeFilePort } from '../node/filePort';
 import { pythonParser } from '../node/pythonParser';
+import { fuseReason } from '../protocol/fuseReason';
 import { text } from '../protocol/text';
 import type { ProfileShapes, VerifyReport, VerifySubject } from '../protocol/verify';
 import { RunFailure } from '../run/failure';
@@ -19,6 +20,7 @@ import { hostPython, localPython } from '../run/verify/pythonRunner';
 import { runVerify } from '../run/verify/runVerify';
 import { parseCommand, type ParsedCommand } from './commandLine';
 import { ExitCode } from './exitCode';
+import { allowedReasons } from './fuse';
 import { CommandFailure, UsageError, type CommandContext } from './io';
 import { chooseRanks, openProfile } from './openSession';
 import { writeVerifyText } from './output/verifyText';
@@ -26,7 +28,7 @@ import { runTools } from './runTools';
 
 const OPTIONS = {
   backend: { type: 'string' }, python: { type: 'string' }, profile: { type: 'string' }, original: { type: 'string' }, host: { type: 'string' }, setup: { type: 'string', multiple: true },
-  timeout: { type: 'string' }, 'no-reference': { type: 'boolean' }, fusions: { type: 'string', multiple: true }, json: { type: 'boolean' }, editor: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
+  timeout: { type: 'string' }, 'no-reference': { type: 'boolean' }, fusions: { type: 'string', multiple: true }, allow: { type: 'string', multiple: true }, json: { type: 'boolean' }, editor: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
 
 /** Seconds a verification may take unless asked otherwise: importing a large library is most of it. */
@@ -50,6 +52,7 @@ export async function verifyCommand(args: readonly string[], context: CommandCon
   const { io } = context;
   const timeoutMs = secondsOf(command.value('timeout')) * 1000;
   const named = backendOf(command);
+  const allow = allowedReasons(command);
   const entry = await stat(file).catch(() => undefined);
   if (entry?.isFile() !== true) {
     throw new CommandFailure('cli.failure.no-python', { file });
@@ -60,9 +63,9 @@ export async function verifyCommand(args: readonly string[], context: CommandCon
   const shown = profile === undefined ? undefined : await profileOf(profile, context, command.flag('no-cache'));
   const backend = named ?? FUSE_BACKENDS.find((known) => known === shown?.backend) ?? 'torch';
   const { fusions } = await readWorkspaceFusions(nodeFilePort(), command.values('fusions').map((folder) => path.resolve(folder)), sources.parser, FUSIONS.map(({ id }) => id));
-  const choice = verifySubject(sources.original, sources.program, sources.parser, { backend, line, fusions, ...(sources.fused === undefined ? {} : { fused: sources.fused }) });
+  const choice = verifySubject(sources.original, sources.program, sources.parser, { backend, line, fusions, allow, ...(sources.fused === undefined ? {} : { fused: sources.fused }) });
   if (!('subject' in choice)) {
-    throw new CommandFailure(`verify.failure.${choice.code}`, { file, line, backend, reason: choice.reason === undefined ? '' : text(`fuse.reason.${choice.reason}`, undefined, context.translate) });
+    throw new CommandFailure(`verify.failure.${choice.code}`, { file, line, backend, reason: choice.reason === undefined ? '' : fuseReason(choice.reason, choice.place, context.translate) });
   }
   const { subject } = choice;
   const shapes = state.profile ?? (await shown?.shapes(subject));

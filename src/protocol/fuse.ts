@@ -15,6 +15,8 @@ export interface FuseEntry {
   readonly status: 'fixable' | 'advice' | 'refused';
   /** Message codes below `fuse.reason.`, `fuse.remedy.` and `fuse.promise.`. */
   readonly reason: string | undefined;
+  /** Where the reason stands, where that is elsewhere: `train.py:12`. */
+  readonly reasonPlace: string | undefined;
   readonly remedy: string | undefined;
   readonly promise: string | undefined;
   /** The new expression. */
@@ -65,6 +67,8 @@ export interface FuseParams {
   readonly interpreter?: string;
   /** Trusted workspaces whose `.fuselens/fusions` are read. */
   readonly fusionFolders?: readonly string[];
+  /** Reasons that shall not hold an edit back, of those that may be waived. */
+  readonly allow?: readonly string[];
   /** SHA-256 of the installed file's bytes: asks for a patch module. */
   readonly patchDigest?: string;
 }

@@ -138,6 +138,24 @@ describe('fuselens fuse', () => {
     assert.match((await cli(['fuse', at, '--python', folder.path('nowhere')])).err, /versions stay unknown/);
   });
 
+  it('names the line of another file that compiles the code, and edits it all the same where asked', async () => {
+    const place = folder.path('compiled');
+    mkdirSync(place, { recursive: true });
+    const file = path.join(place, 'norm.py');
+    writeFileSync(file, 'import torch\nimport torch.nn.functional as F\n\n\ndef rms_norm(x, w):\n    h = x.float()\n    h = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)\n    return w * h.to(x.dtype)\n');
+    writeFileSync(path.join(place, 'train.py'), 'import torch\nfrom norm import rms_norm\n\nfast = torch.compile(rms_norm)\n');
+    const before = readFileSync(file, 'utf8');
+    const listed = await cli(['fuse', file]);
+    assert.match(listed.out, /left as it is\n {4}train\.py:4 compiles this code, and the compiler fuses by itself\. To edit it all the same: --allow compiled/);
+    const [entry] = JSON.parse((await cli(['fuse', file, '--list', '--json'])).out) as readonly { readonly reasonCode: string; readonly reasonPlace: string }[];
+    assert.deepEqual([entry.reasonCode, entry.reasonPlace], ['compiled-there', 'train.py:4']);
+    await cli(['fuse', file, '--write']);
+    assert.equal(readFileSync(file, 'utf8'), before);
+    assert.match((await cli(['fuse', file, '--diff', '--allow', 'compiled'])).out, /\+ {4}return F\.rms_norm/);
+    assert.equal((await cli(['fuse', file, '--allow', 'everything'])).code, 3);
+    assert.match((await cli(['verify', `${file}:7`])).err, /no fused replacement on torch: train\.py:4 compiles this code/);
+  });
+
   it('warns where the folder also samples with a rollout engine', async () => {
     const at = file('rl/model.py', TEXT);
     assert.doesNotMatch((await cli(['fuse', at])).out, /rollout/);

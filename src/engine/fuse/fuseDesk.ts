@@ -54,11 +54,11 @@ export class FuseDesk {
     const installed = await this.installedFor(question);
     const { fusions, problems } = await this.fusions(question.fusionFolders);
     const switches = await switchesFor(this.port, file, backend, installed, index?.scopes ?? [], this.switches, signal);
-    const planned = (edited: ModuleScope, own: boolean): readonly FusePlan[] => planFusions(edited, new ModuleSet([...others, edited]), backend, parser, { inWorkspace: own, installed, switches, fusions })
+    const planned = (edited: ModuleScope, own: boolean): readonly FusePlan[] => planFusions(edited, new ModuleSet([...others, edited]), backend, parser, { inWorkspace: own, installed, switches, fusions, allow: question.allow ?? [] })
       .filter((plan) => places?.some((place) => place.fusion === plan.fusion.id && place.startLine <= plan.endLine && plan.startLine <= place.endLine) !== false);
     const plans = planned(scope, inWorkspace);
     const { edits, used } = mergedEdits(plans.filter(({ status }) => status === 'fixable'));
-    const patch = question.patchDigest === undefined || inWorkspace ? undefined : this.patch(scope, question.patchDigest, installed, (edited) => planFusions(edited, new ModuleSet([...others, edited]), backend, parser, { inWorkspace: true, installed, fusions }), parser);
+    const patch = question.patchDigest === undefined || inWorkspace ? undefined : this.patch(scope, question.patchDigest, installed, (edited) => planFusions(edited, new ModuleSet([...others, edited]), backend, parser, { inWorkspace: true, installed, fusions, allow: question.allow ?? [] }), parser);
     return { entries: plans.map(entryOf), together: { edits, count: used.length }, problems, ...(patch === undefined ? {} : { patch }) };
   }
 
@@ -100,7 +100,7 @@ export const promisesOf = (plans: readonly FusePlan[]): readonly string[] => [..
 
 function entryOf(plan: FusePlan): FuseEntry {
   return {
-    fusion: plan.fusion.id, startLine: plan.startLine, endLine: plan.endLine, status: plan.status, reason: plan.reason, remedy: plan.remedy, promise: plan.promise, replacement: plan.replacement, edits: plan.edits,
+    fusion: plan.fusion.id, startLine: plan.startLine, endLine: plan.endLine, status: plan.status, reason: plan.reason, reasonPlace: plan.reasonPlace, remedy: plan.remedy, promise: plan.promise, replacement: plan.replacement, edits: plan.edits,
     requires: plan.requires, requirementMet: plan.requirementMet, cautions: plan.cautions, switches: plan.switches, note: plan.fusion.note === '' ? undefined : plan.fusion.note, patchable: plan.patch.length > 0,
   };
 }

@@ -125,3 +125,18 @@ export function findExpression(part: unknown, at: Span): Expression | undefined 
 }
 
 const EXPRESSIONS: ReadonlySet<string> = new Set(['name', 'attribute', 'call', 'binary', 'unary', 'subscript', 'conditional']);
+
+/** Every statement and expression below, itself included. */
+export function parts(from: readonly (Statement | Expression)[], visit: (part: Statement | Expression) => void): void {
+  const pending: unknown[] = [...from];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (Array.isArray(part)) {
+      part.forEach((inner: unknown) => { pending.push(inner); });
+    } else if (typeof part === 'object' && part !== null) {
+      if ('kind' in part) {
+        visit(part as Statement | Expression);
+      }
+      pending.push(...(Object.values(part) as readonly unknown[]).filter((value) => typeof value === 'object'));
+    }
+  }
+}

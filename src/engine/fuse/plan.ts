@@ -24,6 +24,8 @@ export interface FusePlan {
   readonly status: FuseStatus;
   /** `fuse.reason.<reason>`: why it is not fixable; undefined when it is. */
   readonly reason: string | undefined;
+  /** `train.py:12`: argument `place` of a reason that stands elsewhere. */
+  readonly reasonPlace: string | undefined;
   /** `fuse.remedy.<remedy>`: what to do by hand. */
   readonly remedy: string | undefined;
   /** `fuse.promise.<promise>`. */

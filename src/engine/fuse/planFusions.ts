@@ -21,7 +21,7 @@ import { isMet, NOTHING_KNOWN, type Installed } from './installed';
 import { innerViewsOf, matchFacts, sitesOf, type MatchFacts } from './matchFacts';
 import { nameUses, within } from './names';
 import { applyEdits, type FusePlan, type TextEdit } from './plan';
-import { refusal } from './refusals';
+import { refusal, WAIVABLE } from './refusals';
 import { RoleTexts } from './roleTexts';
 import type { FrameworkSwitch } from './switches';
 
@@ -34,6 +34,8 @@ export interface PlanOptions {
   readonly switches?: ReadonlyMap<string, readonly FrameworkSwitch[]>;
   /** Fusions of the workspace's own, beside the catalogue. */
   readonly fusions?: readonly Fusion[];
+  /** Reasons of `WAIVABLE` that shall not hold an edit back. */
+  readonly allow?: readonly string[];
 }
 
 interface Context {
@@ -125,7 +127,7 @@ function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, { b
   const base = {
     fusion, backend, file: scope.file, functionName: owner === undefined ? definition.name : `${owner.name}.${definition.name}`,
     startLine: Math.min(...sites.map((place) => lines.line(place.start))), endLine: Math.max(...sites.map((place) => lines.line(Math.max(place.start, place.end - 1)))),
-    roles: {}, remedy: undefined, promise: undefined, requires: undefined, requirementMet: undefined, replacement: undefined, edits: [], patch: [],
+    roles: {}, reasonPlace: undefined, remedy: undefined, promise: undefined, requires: undefined, requirementMet: undefined, replacement: undefined, edits: [], patch: [],
     cautions: (fusion.cautions ?? []).filter((caution) => around.has(caution)), switches: options.switches?.get(fusion.id) ?? [],
   };
   // The workspace's own fusions have their advice in `note`.
@@ -142,11 +144,13 @@ function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, { b
   }
   const snippet = fusion.forms.find((form) => form.name === match.form);
   const reshaped = snippet !== undefined && facts.innerViews > innerViewsOf(lowerForm(parser, snippet.python).graph);
-  const refusing = refusal(trace, match, facts);
+  const { refusal: refusing, waived } = refusal(trace, match, facts, new Set(options.allow));
   // A view between operators also looks like a value that someone else uses.
-  const reason = reshaped && (refusing === undefined || refusing === 'shared') ? 'reshaped' : refusing;
-  if (reason !== undefined) {
-    return refused(reason);
+  if (reshaped && (refusing === undefined || refusing.reason === 'shared')) {
+    return refused('reshaped');
+  }
+  if (refusing !== undefined) {
+    return { ...refused(refusing.reason), reasonPlace: refusing.place };
   }
   const written = writeEdits(trace, match, facts, replacement);
   if ('reason' in written) {
@@ -159,7 +163,10 @@ function planOf(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, { b
   if (requirementMet === false) {
     return { ...refused('version-too-old'), requires: replacement.requires, requirementMet };
   }
-  return { ...base, status: 'fixable', reason: undefined, promise: replacement.promise, requires: replacement.requires, requirementMet, cautions: [...base.cautions, ...replacement.cautions ?? [], ...(replacement.promise === 'exact' ? GENERAL_CAUTIONS : ['rollout', ...GENERAL_CAUTIONS]).filter((caution) => around.has(caution))], ...written };
+  const told = replacement.promise === 'exact' ? GENERAL_CAUTIONS : ['rollout', ...GENERAL_CAUTIONS];
+  const against = waived.map((code) => WAIVABLE.get(code));
+  const cautions = [...base.cautions, ...replacement.cautions ?? [], ...told.filter((caution) => around.has(caution) || against.includes(caution))];
+  return { ...base, status: 'fixable', reason: undefined, promise: replacement.promise, requires: replacement.requires, requirementMet, cautions, ...written };
 }
 
 /** Not the code's fault: there is nothing better to write for this form on this backend. */

@@ -5,20 +5,32 @@ import { decoratorName } from '../python/scopes';
 import type { FunctionTrace } from './functionTrace';
 import type { MatchFacts } from './matchFacts';
 import { sitesOf } from './matchFacts';
+import { regionsOf, type RegionKind } from './regions';
 import { subclassesOf } from './subclasses';
 
 /** Reductions whose dimension must be read from the source: `mean(dim)` may be any. */
 const REDUCTIONS: ReadonlySet<string> = new Set(['mean', 'sum', 'softmax']);
 
+/** Reasons that are a judgement about where code runs: a user who knows better can waive them. With the caution that stays. */
+export const WAIVABLE: ReadonlyMap<string, string> = new Map([['compiled', 'compile'], ['autocast', 'autocast'], ['dtensor', 'dtensor'], ['checkpoint-policy', 'checkpoint-policy']]);
+
+export interface Refusal {
+  /** `fuse.reason.<reason>`. */
+  readonly reason: string;
+  /** `train.py:12`, where the reason stands in another statement of the workspace. */
+  readonly place: string | undefined;
+}
+
 /**
- * What forbids an edit whatever the fusion is: `fuse.reason.<answer>`, undefined when nothing does. Only what is read from
- * the source counts; a file that mentions DTensor or an operator-naming checkpoint policy is taken at its word.
+ * What forbids an edit whatever the fusion is, undefined when nothing does; and which waived reasons would have. Only what is
+ * read from the source counts; a file that mentions DTensor or an operator-naming checkpoint policy is taken at its word.
  */
-export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts): string | undefined {
+export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts, waived: ReadonlySet<string>): { readonly refusal: Refusal | undefined; readonly waived: readonly string[] } {
   const { scope, graph, owner, definition } = trace;
   const { nodes } = graph;
   const members = match.nodes.map((node) => nodes[node]);
   const body = scope.text.slice(definition.start, definition.end);
+  const elsewhere = regionsOf(trace.program, { scope, definition: owner ?? definition }, definition.name);
   const checks: readonly (readonly [string, () => boolean])[] = [
     ['notebook', () => scope.file.endsWith('.ipynb')],
     ['compiled', () => isCompiled(trace)],
@@ -34,8 +46,22 @@ export function refusal(trace: FunctionTrace, match: FusionMatch, facts: MatchFa
     ['constant-unknown', () => unreadConstant(trace, match)],
     ['cast-unknown', () => facts.unknownCast],
     ['control-flow', () => sitesOf(graph, facts.own).some((place) => place.file !== scope.file)],
+    ['compiled-there', () => elsewhere.has('compiled')], ['autocast-there', () => elsewhere.has('autocast')], ['dtensor-there', () => elsewhere.has('dtensor')],
   ];
-  return owner === undefined && definition.body.length === 0 ? 'control-flow' : checks.find(([, applies]) => applies())?.[0];
+  if (owner === undefined && definition.body.length === 0) {
+    return { refusal: { reason: 'control-flow', place: undefined }, waived: [] };
+  }
+  const passed: string[] = [];
+  for (const [reason, applies] of checks) {
+    if (!applies()) {
+      continue;
+    }
+    if (!waived.has(reason.replace(/-there$/, ''))) {
+      return { refusal: { reason, place: elsewhere.get(reason.replace(/-there$/, '') as RegionKind) }, waived: passed };
+    }
+    passed.push(reason.replace(/-there$/, ''));
+  }
+  return { refusal: undefined, waived: passed };
 }
 
 /** A value that the form reads is changed in place after the form began, under this name or another: the fused operator would read it later. */

@@ -15,21 +15,23 @@ export interface VerifyQuestion {
   readonly fused?: ModuleScope;
   /** Fusions of the workspace's own, beside the catalogue. */
   readonly fusions?: readonly Fusion[];
+  /** Reasons that shall not hold an edit back. */
+  readonly allow?: readonly string[];
 }
 
 /** What to run side by side; or why there is nothing (`verify.failure.<code>`). */
-export type VerifyChoice = { readonly subject: VerifySubject } | { readonly code: 'nothing-here' | 'not-fusable' | 'no-function-here'; readonly reason: string | undefined };
+export type VerifyChoice = { readonly subject: VerifySubject } | { readonly code: 'nothing-here' | 'not-fusable' | 'no-function-here'; readonly reason: string | undefined; readonly place?: string };
 
 /** `original` must be a module of `program`. Takes the plan of the line; of several there, the one that begins closest above. */
-export function verifySubject(original: ModuleScope, program: Program, parser: Parser, { backend, line, fused, fusions = [] }: VerifyQuestion): VerifyChoice {
-  const plans = planFusions(original, program, backend, parser, { fusions });
+export function verifySubject(original: ModuleScope, program: Program, parser: Parser, { backend, line, fused, fusions = [], allow = [] }: VerifyQuestion): VerifyChoice {
+  const plans = planFusions(original, program, backend, parser, { fusions, allow });
   if (fused !== undefined) {
     return appliedSubject(original, plans, fused, line, backend);
   }
   const here = plans.filter((plan) => plan.startLine <= line && line <= plan.endLine);
   const [plan] = here.filter((one) => changesOf(one).length > 0).sort((a, b) => b.startLine - a.startLine);
   if (plan === undefined) {
-    return here.length === 0 ? { code: 'nothing-here', reason: undefined } : { code: 'not-fusable', reason: here[0].reason };
+    return here.length === 0 ? { code: 'nothing-here', reason: undefined } : { code: 'not-fusable', reason: here[0].reason, ...(here[0].reasonPlace === undefined ? {} : { place: here[0].reasonPlace }) };
   }
   return { subject: subjectOf(original, plan, applyEdits(original.text, changesOf(plan))) };
 }

@@ -153,11 +153,11 @@ export function overlaps(entry: FuseEntry, place: FusePlace | undefined): boolea
 export const placeOf = ({ fusion, startLine, endLine }: Pick<DocumentChain, 'startLine' | 'endLine'> & { readonly fusion: string }): FusePlace => ({ fusion, startLine, endLine });
 
 /** What every question about fusing says beside the file: the device, what may be edited, what is installed. */
-function fuseSettings(): Pick<FuseParams, 'sources' | 'workspace' | 'backend' | 'interpreter' | 'fusionFolders'> {
+function fuseSettings(): Pick<FuseParams, 'sources' | 'workspace' | 'backend' | 'interpreter' | 'fusionFolders' | 'allow'> {
   const backend = vscode.workspace.getConfiguration('fuselens').get<string>('fuse.backend', 'auto');
   const interpreter = chosenInterpreter();
   return {
-    sources: sourceFolders(), workspace: workspaceFolders(), fusionFolders: trustedFolders(),
+    sources: sourceFolders(), workspace: workspaceFolders(), fusionFolders: trustedFolders(), allow: vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('fuse.allow', []),
     ...(backend === 'ascend' || backend === 'cuda' || backend === 'torch' ? { backend } : {}), ...(interpreter === undefined ? {} : { interpreter }),
   };
 }

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { FuseEntry } from '../../protocol/fuse';
+import { fuseReason } from '../../protocol/fuseReason';
 import { text } from '../../protocol/text';
 import { translate } from '../sentences';
 import { overlaps, type FuseTarget, type Fuser } from './fuse';
@@ -28,7 +29,7 @@ export class FuseActions implements vscode.CodeActionProvider {
           action.command = { command: 'fuselens.fuse', title, arguments: [target] };
           action.isPreferred = entry.switches.length === 0;
         } else {
-          action.disabled = { reason: text(`fuse.reason.${entry.reason ?? 'no-replacement'}`, undefined, translate) };
+          action.disabled = { reason: fuseReason(entry.reason, entry.reasonPlace, translate) };
         }
         // The framework's own switch comes before an edit, and a patch module where there can be none.
         return [...switchActions(entry, diagnostic), ...(entry.patchable ? [patchAction(document, entry, diagnostic)] : []), action];

@@ -33,8 +33,8 @@ export async function planWorkspace({ data }: Evidence, plans: (document: vscode
       documents.push({ document, entries: fixable });
       addEdits(edit, document, answer.together.edits, fixable);
     }
-    for (const { status, reason } of answer.entries.filter((entry) => entry.status !== 'fixable')) {
-      const sentence = text(`fuse.reason.${reason ?? 'no-replacement'}`, undefined, translate);
+    for (const { status, reason, reasonPlace } of answer.entries.filter((entry) => entry.status !== 'fixable')) {
+      const sentence = text(`fuse.reason.${reason ?? 'no-replacement'}`, { place: reasonPlace ?? '' }, translate);
       const key = status === 'advice' && reason === 'no-replacement' ? vscode.l10n.t('advice only') : sentence.replace(/[.\u3002]$/, '');
       left.set(key, (left.get(key) ?? 0) + 1);
     }

@@ -57,6 +57,9 @@ export function placeArguments(resource: vscode.Uri): readonly string[] {
   return ['--host', name.trim(), '--python', python ?? 'python3', ...(setup ?? []).flatMap((line) => ['--setup', line])];
 }
 
+/** Reasons that the user waives for edits, and so for what is verified. */
+export const allowArguments = (): readonly string[] => vscode.workspace.getConfiguration('fuselens').get<readonly string[]>('fuse.allow', []).flatMap((reason) => ['--allow', reason]);
+
 /** Where an environment's folder is named, its interpreter. */
 function executable(named: string): string {
   try {

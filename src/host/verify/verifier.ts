@@ -11,7 +11,7 @@ import type { Fuser } from '../editor/fuse';
 import { runCli } from '../runCli';
 import { isCancelled, sentenceOf, translate } from '../sentences';
 import { sourceRequest, trustedFolders } from '../sourceRequest';
-import { hostAccess, placeArguments } from './python';
+import { allowArguments, hostAccess, placeArguments } from './python';
 
 /** What to verify: a line of a document, from 1. Without one: where the cursor is. */
 export interface VerifyTarget {
@@ -127,7 +127,7 @@ export class Verifier implements vscode.Disposable {
       await fs.writeFile(state, JSON.stringify({ texts, ...(original === undefined ? {} : { original }), ...(profile === undefined ? {} : { profile }) }));
       const seconds = vscode.workspace.getConfiguration('fuselens').get<number>('verify.timeout', 300);
       const { stdout, lastWords } = await runCli(this.extensionPath, [
-        'verify', `${document.uri.fsPath}:${line}`, '--json', '--editor', state, ...placeArguments(document.uri), '--timeout', String(seconds), ...(backend === undefined ? [] : ['--backend', backend]), ...trustedFolders().flatMap((root) => ['--fusions', root]),
+        'verify', `${document.uri.fsPath}:${line}`, '--json', '--editor', state, ...placeArguments(document.uri), '--timeout', String(seconds), ...(backend === undefined ? [] : ['--backend', backend]), ...allowArguments(), ...trustedFolders().flatMap((root) => ['--fusions', root]),
       ], signal, access.environment);
       if (signal.aborted) {
         return undefined;

@@ -24,6 +24,10 @@ export const fuseMessages: Readonly<Record<string, string>> = {
   'fuse.reason.hooks': 'Hooks are registered here, and they would no longer see the values between.',
   'fuse.reason.dtensor': 'The file works with DTensor, whose sharded weights the fused operator may not take.',
   'fuse.reason.checkpoint-policy': 'A checkpoint policy names operators, and the fused operator is not in its list.',
+  'fuse.reason.compiled-there': '{place} compiles this code, and the compiler fuses by itself.',
+  'fuse.reason.autocast-there': '{place} runs this code under autocast, where dtypes are not what the source says.',
+  'fuse.reason.dtensor-there': '{place} shards this module (tensor or sequence parallel): the fused operator may not take its DTensor weights.',
+  'fuse.waive': 'To edit it all the same: --allow {reason}, or the setting fuselens.fuse.allow.',
   'fuse.reason.overridden': 'A subclass has its own version of a helper of this form.',
   'fuse.reason.reshaped': 'A value is reshaped inside the form, so the parts do not fit one fused operator.',
   'fuse.reason.shared': 'Something else uses a value between, so the eager operators would run all the same.',
@@ -106,6 +110,7 @@ Finds eager forms in Python source and swaps in fused operators; without --write
   --patch DIR       for a file of an installed package: write a module into DIR that replaces its functions when imported
   --python PATH     the interpreter or environment whose installed versions count; it is read, not run
   --fusions DIR     also the fusions in DIR/.fuselens/fusions/*.json
+  --allow REASON    edit in spite of compiled, autocast, dtensor or checkpoint-policy; may be given several times
   --only ID         only this fusion, for example rms-norm
   --line N          only the form that this line is part of
   --profile PATH    only forms whose chain this profile shows; its device is the backend
@@ -126,6 +131,7 @@ Installed packages are never edited. Where a framework has a switch for the fusi
   'cli.usage.fuse-no-path': 'No file was named: give a Python file or a folder.',
   'cli.usage.fuse-mode': 'Choose one of --list, --diff, --write and --patch.',
   'cli.usage.fuse-backend': '--backend takes {known}, not “{value}”.',
+  'cli.usage.fuse-allow': '--allow takes {known}, not “{value}”.',
   'cli.usage.fuse-only': 'There is no fusion “{value}”; known are {known}.',
   'cli.usage.fuse-line': '--line takes a line number and a single file, not “{value}”.',
   'cli.failure.not-as-read': '{file} is not plain UTF-8, or was changed while it was read: it was left as it is.',

@@ -80,6 +80,7 @@ changed; the module is imported from a copy in memory.
   --setup LINE      with --host: a shell line run before Python, for example source set_env.sh; repeat for more
   --no-reference    where a fused package is missing, say so instead of letting a plain-PyTorch reference stand in
   --fusions DIR     fusions of your own are in DIR/.fuselens/fusions; repeat for more
+  --allow REASON    as for fuselens fuse: a form it leaves for that reason is verified all the same
   --timeout SECONDS end it after this long (default: 300)
   --json            the report as JSON (schema fuselens-verify/1)
   --no-cache        do not keep columns of the profile in the cache folder

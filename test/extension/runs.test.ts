@@ -46,6 +46,10 @@ describe('runs', function () {
     fs.mkdirSync(file('.vscode'), { recursive: true });
     fs.writeFileSync(file('train.py'), TRAIN);
     fs.writeFileSync(file('twice.py'), TWICE);
+    // As XTuner reads a configuration.
+    fs.mkdirSync(file('xtuner', 'v1', 'train', 'cli'), { recursive: true });
+    fs.writeFileSync(file('xtuner', 'v1', 'train', 'cli', 'sft.py'), `import os, runpy, sys\ntrainer = runpy.run_path(sys.argv[2])['trainer']\nopen(os.environ['SAID'], 'w').write(f'{trainer.profile_step} {trainer.profile_time}')\n`);
+    fs.writeFileSync(file('tuned.py'), `import types\ntrainer = types.SimpleNamespace(work_dir='somewhere')\n`);
     writeTrace(file('recorded.json'));
     fs.writeFileSync(file('launch.sh'), '#!/bin/sh\ntorchrun --nproc_per_node 2 train.py --found\n');
     const base = { type: 'fuselens', launcher: 'command', command: 'python3', problemMatcher: [] };
@@ -54,6 +58,7 @@ describe('runs', function () {
       { ...base, label: 'failing', args: ['train.py', '(3, 4) $HOME "x"'], env: { STEPS: '1', FAIL: '1' } },
       { ...base, label: 'long', args: ['${workspaceFolder}/train.py'], env: { STEPS: '4', GATE: file('gate') } },
       { ...base, label: 'twice', args: ['twice.py'], env: { GATE: file('gate') }, capture: { steps: [5, 5], stacks: true } },
+      { ...base, label: 'tuned', args: ['xtuner/v1/train/cli/sft.py', '--config', 'tuned.py'], env: { SAID: file('said') } },
       { ...base, label: 'wrong', args: ['train.py'], capture: { steps: [5, 3] } },
     ];
     fs.writeFileSync(file('.vscode', 'tasks.json'), `// ours\n${JSON.stringify({ version: '2.0.0', tasks }, undefined, 2)}`);
@@ -168,6 +173,22 @@ describe('runs', function () {
     await ended(await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.attachRun', { id: first?.id }));
     assert.equal(api.runs().filter(({ name }) => name === 'twice').length, 2);
     await closeEverything(api);
+  });
+
+  it('ask which steps and how; an XTuner trainer is offered its own switches, in a copy of its configuration', async () => {
+    const started = vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.profileTraining', { task: 'tuned' });
+    // Nothing tells a test that a question is there: it waits a second for each.
+    const press = async (...commands: readonly string[]): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      for (const command of commands) {
+        await vscode.commands.executeCommand(command);
+      }
+    };
+    await press('workbench.action.acceptSelectedQuickOpenItem');
+    await press('workbench.action.quickOpenSelectNext', 'workbench.action.quickOpenSelectNext', 'workbench.action.acceptSelectedQuickOpenItem');
+    await ended(await started);
+    assert.equal(fs.readFileSync(file('said'), 'utf8'), '[5, 6, 7] True');
+    assert.equal(fs.readFileSync(file('tuned.py'), 'utf8'), `import types\ntrainer = types.SimpleNamespace(work_dir='somewhere')\n`);
   });
 
   it('are cancelled by Ctrl+C in the terminal of their task', async () => {

@@ -75,7 +75,7 @@ async function sideOf(context: RunContext, name: string | undefined, title: stri
     return undefined;
   }
   const settings = withoutTaskKeys(task.definition);
-  const capture = settings.capture ?? (await askForCapture());
+  const capture = settings.capture ?? (await askForCapture(settings));
   // Medians come from the timed pass; stacks would double the work.
   const timed = capture === undefined ? undefined : { ...capture, stacks: false, shapes: false, memory: false };
   const { twoPass: _, ...plain } = timed ?? { twoPass: undefined };

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { CaptureSettings, RunSettings } from '../../run/runSettings';
 import { checkRunSettings } from '../../run/checkRunSettings';
+import { isXtunerCommand } from '../../run/captureXtuner';
 import { parseSteps, stepsSetting, stepsText } from '../../run/captureSteps';
 import { newRun } from './newRun';
 import type { RunContext } from './runContext';
@@ -30,7 +31,7 @@ export async function runTraining(context: RunContext, kind: RunKind, argument: 
     return undefined;
   }
   const settings = withoutTaskKeys(task.definition);
-  const capture = kind === 'profile' ? given.capture ?? settings.capture ?? (await askForCapture()) : undefined;
+  const capture = kind === 'profile' ? given.capture ?? settings.capture ?? (await askForCapture(settings)) : undefined;
   if (kind === 'profile' && capture === undefined) {
     return undefined;
   }
@@ -80,8 +81,8 @@ export function withoutTaskKeys(definition: vscode.TaskDefinition): RunSettings 
 
 const sameCapture = (one: CaptureSettings | undefined, other: CaptureSettings | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Steps, then stacks or not, with what they cost. */
-export async function askForCapture(): Promise<CaptureSettings | undefined> {
+/** Steps, then stacks or not, with what they cost; XTuner's trainers have switches of their own to pick. */
+export async function askForCapture({ command, args = [] }: RunSettings): Promise<CaptureSettings | undefined> {
   const answer = await vscode.window.showInputBox({
     title: vscode.l10n.t('Profile Training'), prompt: vscode.l10n.t('Which optimizer steps? They count from 1; the first ones warm up and tell little.'), value: '5-7',
     validateInput: (text) => (parseSteps(text) === undefined ? vscode.l10n.t('Write steps and ranges from 1: 5, 5-7, or 3,5.') : undefined),
@@ -92,7 +93,11 @@ export async function askForCapture(): Promise<CaptureSettings | undefined> {
   }
   const plain = { label: vscode.l10n.t('Times only'), description: vscode.l10n.t('lines come from the order of kernels; costs nearly nothing') };
   const stacks = { label: vscode.l10n.t('Times, and Python stacks in a second pass'), description: vscode.l10n.t('exact lines; the run is made twice') };
-  const picked = await vscode.window.showQuickPick([plain, stacks], { title: vscode.l10n.t('Profile Training') });
+  const xtuner = { label: vscode.l10n.t('XTuner’s own switches, in a copy of its configuration'), description: vscode.l10n.t('profile_step and profile_time; on NPUs without stacks and shapes') };
+  const picked = await vscode.window.showQuickPick([plain, stacks, ...(isXtunerCommand([command, ...args]) ? [xtuner] : [])], { title: vscode.l10n.t('Profile Training') });
+  if (picked === xtuner) {
+    return { steps: stepsSetting(windows), warmup: 0, method: 'xtuner' };
+  }
   const warmup = Math.min(1, windows[0][0] - 1);
   return picked === undefined ? undefined : { steps: stepsSetting(windows), warmup, ...(picked === stacks ? { stacks: true, shapes: true } : {}) };
 }

@@ -70,7 +70,7 @@ async function baselineRun(context: RunContext): Promise<Baseline | undefined> {
   }
   const task = await pickTask(context, 'profile', undefined, vscode.l10n.t('Which run shall be made again? {0} was not recorded by FuseLens.', profile.name));
   const settings = task === undefined ? undefined : withoutTaskKeys(task.definition);
-  const capture = settings === undefined ? undefined : settings.capture ?? (await askForCapture());
+  const capture = settings === undefined ? undefined : settings.capture ?? (await askForCapture(settings));
   return task === undefined || settings === undefined || capture === undefined ? undefined : { profile, name: task.name, settings: { ...settings, capture } };
 }
 

@@ -27,6 +27,17 @@ os.makedirs(folder)
 shutil.copy('recorded.json', os.path.join(folder, 'rank0_lab_1.pt.trace.json'))
 `;
 
+/** Notices with their buttons, as they are shown: in a window under test nobody sees them. */
+function noticesFrom(): { readonly all: readonly (readonly unknown[])[]; readonly restore: () => void } {
+  const { showInformationMessage } = vscode.window;
+  const all: (readonly unknown[])[] = [];
+  Object.assign(vscode.window, { showInformationMessage: (...shown: readonly unknown[]) => {
+    all.push(shown);
+    return Promise.resolve(undefined);
+  } });
+  return { all, restore: () => { Object.assign(vscode.window, { showInformationMessage }); } };
+}
+
 if (SSHD === undefined) {
   console.log('runs over ssh: left out, there is no sshd here');
 } else {
@@ -84,7 +95,11 @@ if (SSHD === undefined) {
       const execution = await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.runTraining', { task: 'remote' });
       await eventually('the last step', run, (one) => one?.step === 3 && one.phase === 'running', 60000);
       assert.equal(run()?.host, 'lab');
+      const told = noticesFrom();
       lab.killConnections();
+      await eventually('the notice', () => told.all, (all) => all.length > 0);
+      assert.deepEqual(told.all, [['remote is still running on lab.', 'Stop', 'Attach']]);
+      told.restore();
       fs.writeFileSync(path.join(there, 'gate'), '');
       await eventually('the end of the task', () => vscode.tasks.taskExecutions.includes(execution), (running) => !running, 60000);
       assert.deepEqual([run()?.phase, run()?.exit], ['exited', 1]);

@@ -139,12 +139,15 @@ describe('a window on runs', () => {
     assert.ok(!fs.existsSync(path.join(place, 'first', '.vscode')));
   });
 
-  (SSHD === undefined ? it.skip : it)('asks what ssh asks in an input box, and lists what runs on that host', async () => {
+  (SSHD === undefined ? it.skip : it)('asks what ssh asks in an input box, sends the folder after a look at what will go, and lists what runs on that host', async () => {
     lab = await startSshLab();
     // The key is of use only to who knows its words.
     execFileSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', PASSPHRASE, '-f', path.join(lab.folder, 'id')]);
     const folder = freshFolder('asked-by-ssh');
-    writeTasks(folder, [{ label: 'there', host: 'lab', workdir: '/tmp', args: ['-c', 'print("step 1 loss 2.5")'] }]);
+    fs.writeFileSync(path.join(folder, 'pushed.py'), 'print("step 1 loss 2.5")\n');
+    fs.writeFileSync(path.join(folder, 'notes.txt'), 'not for the host\n');
+    fs.writeFileSync(path.join(folder, '.gitignore'), 'notes.txt\n.vscode/\n');
+    writeTasks(folder, [{ label: 'there', host: 'lab', args: ['pushed.py'], sync: { push: true } }]);
     const workbench = await openWorkbench({ folder, settings: { 'fuselens.run.sshArguments': lab.sshArguments } });
     const { page } = workbench;
     await workbench.command('FuseLens: Run Training...');
@@ -153,7 +156,17 @@ describe('a window on runs', () => {
     assert.equal(await page.locator('.quick-input-widget input.input').getAttribute('type'), 'password');
     await workbench.screenshot('ssh-asks');
     await answer(workbench, /Enter passphrase for key/, PASSPHRASE);
+    const dialog = page.locator('.monaco-dialog-box', { hasText: /Send 2 files .* to .* on lab\?/ });
+    await dialog.waitFor(WAIT);
+    assert.match(await dialog.innerText(), /pushed\.py/);
+    assert.doesNotMatch(await dialog.innerText(), /notes\.txt/);
+    await workbench.screenshot('push-asks');
+    await dialog.getByRole('button', { name: 'Send', exact: true }).click();
     await workbench.command('View: Show FuseLens');
     await row(workbench, /there.*lab.*done/).waitFor(WAIT);
+    await workbench.command('FuseLens: Attach to Run...');
+    await pick(workbench, 'Another host...');
+    await answer(workbench, 'A name that ssh accepts', 'lab');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: /there.*lab · done/ }).waitFor(WAIT);
   });
 });

@@ -166,6 +166,14 @@ class Builder {
       const seenAs = this.seen(op);
       const before = this.last;
       this.last = this.state(this.names.id(seenAs), node, [before], operatorWeight(seenAs), countWeight(seenAs));
+      if (op === 'matmul' && attributes.operands !== 2 && this.isTransposed(this.graph.nodes[node].inputs[0])) {
+        // Over a transposed operand the bias is a sum of its own.
+        this.last = this.state(this.names.id(this.seen('add')), node, [this.last], MAYBE_COPY);
+      }
+      if (op === 'reciprocal' && attributes.scalar === 1) {
+        // The product with 1 changes nothing and is launched all the same.
+        this.last = this.state(this.names.id(this.seen('muls')), node, [this.last], NEUTRAL);
+      }
       const tensorForm = attributes.eitherForm === true ? TENSOR_FORM[op] : undefined;
       if (tensorForm !== undefined) {
         const other = this.seen(tensorForm);
@@ -195,6 +203,11 @@ class Builder {
   /** An operator as the backend's kernels show it. */
   private seen(op: string): string {
     return canonicalOperator(this.options.cuda ? onCuda(op) : this.options.typesOnly === true ? TENSOR_FORM[op] ?? op : op);
+  }
+
+  private isTransposed(node: number | undefined): boolean {
+    const { op, attributes } = node === undefined ? { op: '', attributes: { name: undefined } } : this.graph.nodes[node];
+    return op === 'view' && TRANSPOSING.has(attributes.name ?? '');
   }
 
   private copies(node: number, count: number): void {
@@ -237,6 +250,10 @@ class Builder {
   }
 }
 
+/** Views that change the order of dimensions. */
+const TRANSPOSING: ReadonlySet<string> = new Set(['transpose', 'permute', 'T', 'mT', 'movedim', 'swapaxes']);
 const MAX_EDGES = 60;
+/** A product with 1, where a backend has reciprocal as one kernel. */
+const NEUTRAL = 0.1;
 /** A copy that strides may or may not need. */
 const MAYBE_COPY = 0.02;

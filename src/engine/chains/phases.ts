@@ -6,7 +6,7 @@ export type Phase = 'forward' | 'recompute' | 'backward' | 'optimizer' | 'unknow
 /** Operators that only the backward pass launches. */
 const BACKWARD_ONLY = /Backward$|Grad$/;
 /** Operators that end a forward pass. */
-const LOSS = new Set(['logSoftmax', 'nllLoss', 'fused.crossEntropy']);
+const LOSS = new Set(['logSoftmax', 'nllLoss', 'mseLoss', 'fused.crossEntropy']);
 const OPTIMIZER = new Set(['fused.adamw', 'addcdiv', 'foreach', 'lerp']);
 
 /**

@@ -50,6 +50,8 @@ export const OPERATORS: readonly OperatorRow[] = [
   // Loss and softmax.
   { op: 'nllLossBackward', type: /^NLLLossGrad$/, cuda: /nll_loss_backward/ },
   { op: 'nllLoss', type: /^NLLLoss$/, cuda: /nll_loss_forward/ },
+  { op: 'mseLossBackward', type: /^MseLossGrad\w*$/, cuda: /mse_backward/ },
+  { op: 'mseLoss', type: /^MseLoss(V2)?$/, cuda: /mse_(cuda_)?kernel/ },
   { op: 'logSoftmaxBackward', type: /^LogSoftmaxGrad$/, cuda: /LogSoftMaxBackwardEpilogue|log_softmax_warp_backward|softmax_warp_backward<[^>]*, true/ },
   { op: 'logSoftmax', type: /^LogSoftmaxV2$/, cuda: /LogSoftMaxForwardEpilogue|softmax_warp_forward<[^>]*, true, false/ },
   { op: 'softmaxBackward', type: /^SoftmaxGrad\w*$/, cuda: /softmax_warp_backward|cunn_SoftMaxBackward/ },
@@ -58,6 +60,9 @@ export const OPERATORS: readonly OperatorRow[] = [
   // Normalisation with a kernel of its own.
   { op: 'layerNormBackward', type: /^(LayerNorm(Grad|XBackprop|BetaGammaBackprop)\w*)$/, cuda: /layer_norm_grad_input|GammaBetaBackward|cuComputePartGradGammaBeta|cuComputeGradGammaBeta/ },
   { op: 'layerNorm', type: /^LayerNorm(V\d)?$|^AddLayerNorm$/, cuda: /vectorized_layer_norm_kernel|RowwiseMoments/ },
+
+  { op: 'groupNorm', type: /^GroupNorm(Silu)?(V\d)?$/, cuda: /GroupNorm\w*Forward/ },
+  { op: 'batchNorm', type: /^(BNTrainingUpdate|BNInfer|BNTrainingReduce|BatchNorm(V\d)?)$/, cuda: /batch_norm_(collect|transform|elemt)|bn_fw_tr|batchnorm_fwd/ },
 
   // Activations.
   { op: 'siluBackward', type: /^(SiluGrad|SwishGrad)$/, cuda: /silu_backward/ },
@@ -71,6 +76,11 @@ export const OPERATORS: readonly OperatorRow[] = [
   { op: 'reluBackward', type: /^ReluGrad\w*$/, cuda: /threshold_kernel_impl/ },
   { op: 'relu', type: /^Relu$/ , cudaAs: 'clamp' },
   { op: 'erf', type: /^Erf$/, cuda: /erf_kernel/ },
+  { op: 'mish', type: /^Mish$/, cuda: /mish_kernel/ },
+  { op: 'elu', type: /^(Elu|Selu)$/, cuda: /\belu_kernel/ },
+  { op: 'leakyRelu', type: /^(LeakyRelu|PRelu)$/, cuda: /leaky_relu_kernel|prelu_kernel/ },
+  { op: 'hardswish', type: /^HardSwish$/, cuda: /hardswish_kernel/ },
+  { op: 'hardsigmoid', type: /^HardSigmoid$/, cuda: /hardsigmoid_kernel/ },
   { op: 'softplusBackward', type: /^SoftplusV2Grad$/, cuda: /softplus_backward/ },
   { op: 'softplus', type: /^SoftplusV2$/, cuda: /softplus_kernel/ },
 
@@ -100,6 +110,8 @@ export const OPERATORS: readonly OperatorRow[] = [
   { op: 'mean', api: /^Mean\w*$/, type: /^ReduceMean\w*$/, cuda: /reduce_kernel.*MeanOps/ },
   { op: 'sum', api: /^ReduceSum\w*$/, type: /^ReduceSum\w*$/, cuda: /reduce_kernel.*sum_functor/ },
   { op: 'max', type: /^(ArgMax\w*|ReduceMax\w*|ArgMin\w*|ReduceMin\w*)$/, cuda: /reduce_kernel.*(MaxOps|MinOps|ArgMax|ArgMin|max_functor|min_functor|MaxNanFunctor)/ },
+  { op: 'var', api: /^(Var|Std)(Mean)?(Correction)?$/, type: /^(ReduceVar\w*|ReduceStd\w*|Var|Std)$/, cuda: /reduce_kernel.*WelfordOps/ },
+  { op: 'prod', type: /^ReduceProd\w*$/, cuda: /reduce_kernel.*prod_functor/ },
   { op: 'cumsum', type: /^Cumsum\w*$/, cuda: /DeviceScan|tensor_kernel_scan/ },
   { op: 'bincount', type: /^(Bincount|Histogram\w*)$/, cuda: /kernelHistogram1D/ },
   { op: 'any', type: /^Reduce(Any|All)\w*$/, cuda: /reduce_kernel.*(or_kernel|and_kernel|func_wrapper_t<bool)/ },
@@ -113,7 +125,7 @@ export const OPERATORS: readonly OperatorRow[] = [
   { op: 'embeddingBackward', type: /^EmbeddingDenseGrad\w*$/, cuda: /embedding_backward|compute_grad_weight|sum_and_scatter|krn_partial/ },
   { op: 'indexSelect', api: /^(IndexSelect|Embedding)$/, type: /^Gather(V2|V3)?$/, cuda: /indexSelect(Large|Small)Index|vectorized_gather_kernel/ },
   { op: 'indexAdd', type: /^(InplaceIndexAdd\w*|InplaceScatterAdd)$/, cuda: /indexFunc(Large|Small)Index/ },
-  { op: 'indexPut', type: /^IndexPut\w*$/, cuda: /index_put_kernel|indexing_backward/ },
+  { op: 'indexPut', type: /^(IndexPut\w*|IndexCopy|IndexFill\w*|InplaceUpdate)$/, cuda: /index_put_kernel|indexing_backward|index_copy_kernel|index_fill_kernel/ },
   { op: 'index', type: /^Index$/, cuda: /index_elementwise_kernel|index_kernel_impl/ },
   { op: 'gather', type: /^GatherElements\w*$/, cuda: /scatter_gather_internal_kernel<false/ },
   { op: 'scatter', type: /^Scatter\w*$/, cuda: /scatter_gather_internal_kernel<true|scatter_fill_internal/ },

@@ -180,10 +180,17 @@ function plainMethod(lowering: Lowering, receiver: Value, name: string, args: Ca
     if (receiver.kind === 'instance' && /^register_(buffer|parameter)$/.test(name)) {
       return registered(lowering, receiver, args, span);
     }
+    const [named, module] = args.positional;
+    if (receiver.kind === 'instance' && /^(add_module|register_module)$/.test(name) && named?.kind === 'string' && module !== undefined) {
+      lowering.setAttribute(receiver, named.value, module);
+      return NONE;
+    }
     if (receiver.kind === 'instance' && /^(register_|add_module|post_init|apply$|_init_weights|train$|eval$|to$|parameters$|named_)/.test(name)) {
       return UNKNOWN;
     }
-    return opaque(lowering, `method ${name}`, args, span);
+    // `cache.index_copy_(1, at, k)`: only tensors have methods that end so.
+    const library = receiver.kind === 'unknown' && /[a-z]_$/.test(name) ? LIBRARY_CALLS.get(name) : undefined;
+    return library === undefined ? opaque(lowering, `method ${name}`, args, span) : libraryCall(lowering, library, name, args, span, true);
   }
   return nodesOf({ kind: 'sequence', items: args.positional, open: false }).length === 0 ? UNKNOWN : opaque(lowering, `method ${name}`, args, span);
 }
@@ -241,7 +248,11 @@ function external(lowering: Lowering, path: string, args: CallArguments, span: S
     return args.positional[0] ?? { kind: 'dictionary', entries: new Map(), fallback: UNKNOWN };
   }
   if (/(^|\.)Sequential$/.test(path)) {
-    return { kind: 'sequence', items: args.positional, open: args.open };
+    const [only] = args.positional;
+    return only?.kind === 'dictionary' ? { kind: 'sequence', items: [...only.entries.values()], open: only.fallback !== undefined } : { kind: 'sequence', items: args.positional, open: args.open };
+  }
+  if (/(^|\.)OrderedDict$/.test(path)) {
+    return dictionaryOf(args);
   }
   if (/(^|\.)SimpleNamespace$/.test(path)) {
     return { kind: 'dictionary', entries: args.keywords, fallback: args.open ? UNKNOWN : undefined };
@@ -297,6 +308,17 @@ function libraryActivation(lowering: Lowering, key: string, known: string | unde
   return either(lowering, [...['silu', 'gelu', 'relu'].map((op) => () => run(op)), ...[...ACTIVATION_CHAINS.values()].map((ops) => () => runAll(ops))], span);
 }
 
+/** `dict(a=1)`, `OrderedDict([("a", 1)])`. */
+function dictionaryOf({ positional, keywords, open }: CallArguments): Value {
+  const [first] = positional;
+  const pairs = first?.kind === 'sequence' ? first.items.flatMap((item): readonly (readonly [string, Value])[] => (item.kind === 'sequence' && item.items[0]?.kind === 'string' && item.items.length === 2 ? [[item.items[0].value, item.items[1]]] : [])) : [];
+  if (first !== undefined && first.kind !== 'dictionary' && pairs.length === 0) {
+    return first;
+  }
+  const given = first?.kind === 'dictionary' ? first.entries : new Map(pairs);
+  return { kind: 'dictionary', entries: new Map([...given, ...keywords]), fallback: first?.kind === 'dictionary' ? first.fallback : open ? UNKNOWN : undefined };
+}
+
 function builtin(lowering: Lowering, name: string, args: CallArguments, span: Span): Value {
   const [first, second] = args.positional;
   switch (name) {
@@ -314,7 +336,7 @@ function builtin(lowering: Lowering, name: string, args: CallArguments, span: Sp
     case 'tuple': case 'list': case 'reversed': case 'sorted': case 'iter':
       return first === undefined ? { kind: 'sequence', items: [], open: false } : first.kind === 'shape' ? first : first;
     case 'dict':
-      return first ?? { kind: 'dictionary', entries: new Map(args.keywords), fallback: undefined };
+      return dictionaryOf(args);
     case 'getattr': {
       const names = second?.kind === 'choice' ? second.options : second === undefined ? [] : [second];
       const found = first === undefined ? [] : names.flatMap((option) => (option.kind === 'string' ? [attribute(lowering, first, option.value, span)] : []));
@@ -347,6 +369,9 @@ function libraryModule(lowering: Lowering, callee: Value & { kind: 'libraryObjec
   if (byPattern !== undefined) {
     return byPattern;
   }
+  if (name === 'MultiheadAttention') {
+    return multiheadAttention(lowering, args, span);
+  }
   if (known === undefined) {
     return opaque(lowering, `module ${name}`, args, span);
   }
@@ -365,6 +390,22 @@ function libraryModule(lowering: Lowering, callee: Value & { kind: 'libraryObjec
   const mode = callee.args.keywords.get('approximate');
   const operands = known.op === 'matmul' ? productOperands(callee.args) : undefined;
   return { kind: 'tensor', node: lowering.graph.emit(known.op, [node], { name, ...(operands === undefined ? {} : { operands }), ...(mode?.kind === 'string' ? { mode: mode.value } : {}) }, lowering.place(span)) };
+}
+
+/** `nn.MultiheadAttention`: one product for query, key and value where they are one tensor, else two or three; then attention and a product. */
+function multiheadAttention(lowering: Lowering, { positional, keywords }: CallArguments, span: Span): Value {
+  const { graph } = lowering;
+  const inputs = ['query', 'key', 'value'].map((name, i) => positional[i] ?? keywords.get(name)).map((value) => (value === undefined ? undefined : lowering.node(value, span))).filter((node): node is number => node !== undefined);
+  if (inputs.length === 0 || graph.muted > 0) {
+    return UNKNOWN;
+  }
+  const place = lowering.place(span);
+  const products = new Set(inputs).size;
+  const projected = Array.from({ length: products }, (_, i) => graph.emit('matmul', [[...new Set(inputs)][i]], { operands: 3 }, place));
+  const laidOut = graph.emit('copy', [projected[0]], {}, place);
+  const attended = graph.emit('attention', [laidOut, ...projected.slice(1)], {}, place);
+  const output = graph.emit('matmul', [graph.emit('view', [attended], { name: 'reshape' }, place)], { operands: 3 }, place);
+  return { kind: 'sequence', open: false, items: [{ kind: 'tensor', node: output }, UNKNOWN] };
 }
 
 /** `Linear(in, out, bias=False)` reads two tensors, without the argument three; undefined where the argument is not known. */

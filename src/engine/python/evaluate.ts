@@ -1,5 +1,5 @@
 /** Walks expressions. */
-import type { Expression, Span } from './ast';
+import type { Expression, FunctionDefinition, Span } from './ast';
 import { callValue } from './callValue';
 import { assign, elementOf } from './execute';
 import { ACTIVATION_CHAINS, ACTIVATIONS } from './libraryCalls';
@@ -124,7 +124,7 @@ export function attribute(lowering: Lowering, object: Value, wanted: string, spa
     case 'class': {
       const member = lowering.scopes.member(object, wanted);
       if (member?.statement.kind === 'function') {
-        return functionValue(member.statement, member.owner.scope, { owner: member.owner.definition });
+        return functionValue(member.statement, member.owner.scope, { self: isClassMethod(member.statement) ? object : undefined, owner: member.owner.definition });
       }
       return wanted === 'apply' ? autogradForward(lowering, object) : UNKNOWN;
     }
@@ -167,6 +167,8 @@ function autogradForward(lowering: Lowering, object: Value & { kind: 'class' }):
   return forward?.statement.kind === 'function' ? functionValue(forward.statement, forward.owner.scope, { self: UNKNOWN, owner: forward.owner.definition }) : UNKNOWN;
 }
 
+const isClassMethod = ({ decorators }: FunctionDefinition): boolean => decorators.some((decorator) => decoratorName(decorator) === 'classmethod');
+
 const isCache = (object: InstanceValue): boolean => /Cache$/.test(object.definition.name) && /(^|\.)cache_utils$/.test(object.scope.name);
 
 function instanceAttribute(lowering: Lowering, object: InstanceValue, wanted: string, span: Span): Value {
@@ -188,7 +190,8 @@ function instanceAttribute(lowering: Lowering, object: InstanceValue, wanted: st
   if (member?.statement.kind === 'function') {
     const decorators = new Set(member.statement.decorators.map(decoratorName));
     const isStatic = decorators.has('staticmethod');
-    const method = functionValue(member.statement, member.owner.scope, { self: isStatic ? undefined : object, owner: member.owner.definition });
+    const self: Value | undefined = isStatic ? undefined : isClassMethod(member.statement) ? { kind: 'class', definition: object.definition, scope: object.scope } : object;
+    const method = functionValue(member.statement, member.owner.scope, { self, owner: member.owner.definition });
     return decorators.has('property') || decorators.has('cached_property') ? callValue(lowering, method, NO_ARGUMENTS, span) : method;
   }
   if ((wanted === 'weight' || wanted === 'bias') && libraryBase(lowering, object) !== undefined) {
@@ -238,6 +241,12 @@ function call(lowering: Lowering, expression: Expression & { kind: 'call' }, env
     const added = target.name === 'append' ? positional : positional.flatMap((value) => (value.kind === 'sequence' ? value.items : [value]));
     const { items } = target.receiver;
     assign(lowering, callee.object, { kind: 'sequence', items: items.length < 256 ? [...items, ...added] : items, open: target.receiver.open }, environment);
+    return NONE;
+  }
+  if (target.kind === 'bound' && target.receiver.kind === 'dictionary' && callee.kind === 'attribute' && target.name === 'update') {
+    const [added] = positional;
+    const entries = new Map([...target.receiver.entries, ...(added?.kind === 'dictionary' ? added.entries : []), ...keywords]);
+    assign(lowering, callee.object, { ...target.receiver, entries, fallback: target.receiver.fallback ?? (added === undefined || added.kind === 'dictionary' ? undefined : UNKNOWN) }, environment);
     return NONE;
   }
   return callValue(lowering, target, args, expression);
@@ -291,7 +300,7 @@ export function arithmetic(lowering: Lowering, operator: string, left: Value, ri
     case '-':
       return { kind: 'tensor', node: lowering.graph.emit('rsubs', [input], { ...attributes, scalarLeft: true }, place) };
     case '/': {
-      // torch runs 1/x as reciprocal, then multiplies by the number.
+      // torch runs 2/x as reciprocal, then multiplies by the number.
       const inverse = lowering.graph.emit('reciprocal', [input], { ...attributes, scalarLeft: true }, place);
       return { kind: 'tensor', node: scalar === 1 ? inverse : lowering.graph.emit('muls', [inverse], attributes, place) };
     }

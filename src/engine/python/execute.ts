@@ -197,11 +197,11 @@ export function assign(lowering: Lowering, target: Expression, value: Value, env
 
 function assignItem(lowering: Lowering, target: Expression & { kind: 'subscript' }, value: Value, environment: Environment): void {
   const object = evaluate(lowering, target.object, environment);
-  if (object.kind === 'dictionary' && target.object.kind === 'name') {
+  if (object.kind === 'dictionary' && (target.object.kind === 'name' || target.object.kind === 'attribute')) {
     const key = evaluate(lowering, target.indices[0], environment);
     const entries = new Map(object.entries);
     entries.set(key.kind === 'string' ? key.value : `?${entries.size}`, value);
-    environment.variables.set(target.object.name, { ...object, entries });
+    assign(lowering, target.object, { ...object, entries }, environment);
     return;
   }
   const destination = lowering.node(object, target);

@@ -200,6 +200,9 @@ export class Lowering {
 
 export const isBody = (body: FunctionValue['body']): body is FunctionDefinition['body'] => Array.isArray(body);
 
+/** What a test against None is asked of: `self.norm = Norm() if config.norm else None`. */
+const MAY_BE_ABSENT: ReadonlySet<Value['kind']> = new Set<Value['kind']>(['instance', 'libraryObject', 'function', 'partial', 'class']);
+
 /** One value for several that control flow may yield. */
 export function merge(lowering: Lowering, values: readonly Value[], span: Span): Value {
   const [first] = values;
@@ -225,7 +228,7 @@ export function merge(lowering: Lowering, values: readonly Value[], span: Span):
   if (values.every((value) => value.kind === 'number')) {
     return unknownNumber();
   }
-  if (present.length === 1) {
+  if (present.length === 1 && !(present.length < values.length && MAY_BE_ABSENT.has(present[0].kind))) {
     return present[0];
   }
   return { kind: 'choice', options: values };

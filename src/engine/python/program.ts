@@ -131,9 +131,15 @@ export class ModuleSet implements Program {
     if (exact !== undefined) {
       return exact;
     }
-    // A sibling (`from q35_npu_old import …` in a folder of scripts), then a unique suffix.
-    const sibling = this.byName.get([...from.name.split('.').slice(0, -1), module].join('.'));
+    // A sibling (`from q35_npu_old import …` in a folder of scripts), then below the nearest folder around, then a unique suffix.
+    const folders = from.name.split('.').slice(0, -1);
+    for (let depth = folders.length; depth > 0; depth--) {
+      const near = this.byName.get([...folders.slice(0, depth), module].join('.'));
+      if (near !== undefined) {
+        return near;
+      }
+    }
     const suffix = this.bySuffix.get(module);
-    return sibling ?? (suffix === 'several' ? undefined : suffix);
+    return suffix === 'several' ? undefined : suffix;
   }
 }

@@ -168,7 +168,9 @@ async function readSource(port: FilePort, path: string, size: number): Promise<s
     throw error;
   });
   const text = bytes === undefined ? '' : new TextDecoder('utf-8').decode(bytes);
-  if (!FRAMEWORKS.some((word) => text.includes(word))) {
+  // Packages hand on the names of their modules and need not name a framework for it.
+  const handsOn = /(^|[\\/])__init__\.py$/.test(path) && /^\s*from\s/m.test(text);
+  if (!handsOn && !FRAMEWORKS.some((word) => text.includes(word))) {
     return undefined;
   }
   return path.endsWith('.ipynb') ? notebookText(text) : text;

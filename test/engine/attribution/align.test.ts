@@ -92,6 +92,12 @@ describe('alignment with what a function may launch', () => {
     assert.deepEqual(missingOf(unclear, 'exp', 'muls', ...pieces, 'mul', 'matmul'), [0, 0]);
     assert.deepEqual(missingOf(plain, 'exp', 'muls', ...pieces, 'matmul'), [0, 0]);
     assert.deepEqual(missingOf(plain, 'exp', 'mul', 'fused.rmsNorm', 'matmul'), [1, 1]);
+    // `1 / x` is a product with 1 besides, on some backends; a bias over a transposed operand a sum.
+    const inverse = graphOf(['exp', 'reciprocal', 'view', 'matmul']);
+    const spelled = { ...inverse, nodes: inverse.nodes.map((node) => ({ ...node, ...(node.op === 'reciprocal' ? { attributes: { scalar: 1, scalarLeft: true } } : node.op === 'view' ? { attributes: { name: 'transpose' } } : node.op === 'matmul' ? { inputs: [2] } : {}) })) };
+    assert.deepEqual(missingOf(spelled, 'exp', 'reciprocal', 'muls', 'matmul', 'add'), [0, 0]);
+    assert.deepEqual(missingOf(spelled, 'exp', 'reciprocal', 'copy', 'matmul'), [0, 0]);
+    assert.deepEqual(missingOf(inverse, 'exp', 'reciprocal', 'muls', 'matmul'), [1, 0]);
   });
 
   it('counts the turns of the outermost loop', () => {

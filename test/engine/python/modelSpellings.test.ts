@@ -163,6 +163,60 @@ class Model(nn.Module):
         start = 0 if kv_cache is None else kv_cache.position()
         return x[start:start + 4].exp()
 `, 'exp'],
+  ['a norm that may be absent', `class Model(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.norm = nn.LayerNorm(4) if config.norm else None
+    def forward(self, x):
+        if self.norm is not None:
+            x = self.norm(x)
+        return x.exp()
+`, '(layerNorm | ) exp'],
+  ['class methods, and module dictionaries that grow', `class Block(nn.Module):
+    @classmethod
+    def build(cls, config):
+        return Sine(config) if config.sine else Cosine(config)
+class Sine(Block):
+    def forward(self, x):
+        return x.sin()
+class Cosine(Block):
+    def forward(self, x):
+        return x.cos()
+class Model(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.parts = nn.ModuleDict(dict(first=nn.Linear(4, 4)))
+        self.parts.update({"blocks": nn.ModuleList([Block.build(config) for _ in range(config.depth)])})
+        self.parts["last"] = nn.LayerNorm(4)
+        self.add_module("head", nn.Linear(4, 4))
+    def forward(self, x):
+        x = self.parts.first(x)
+        for block in self.parts.blocks:
+            x = block(x)
+        return self.head(self.parts["last"](x))
+`, 'matmul [(sin | cos)]* layerNorm matmul'],
+  ['named layers in order', `from collections import OrderedDict
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mlp = nn.Sequential(OrderedDict([("up", nn.Linear(4, 4)), ("act", nn.GELU()), ("down", nn.Linear(4, 4))]))
+        self.attention = nn.MultiheadAttention(4, 2)
+    def forward(self, x):
+        return self.mlp(self.attention(x, x, x, need_weights=False)[0])
+`, 'matmul copy attention matmul matmul gelu matmul'],
+  ['collectives, which run beside the kernels', `import torch.distributed as dist
+class Model(nn.Module):
+    def forward(self, x):
+        x = x.exp()
+        dist.all_reduce(x, op=dist.ReduceOp.SUM)
+        return x.cos()
+`, 'exp cos'],
+  ['writing into a cache of unknown kind', `class Model(nn.Module):
+    def forward(self, x, at, kv_caches):
+        keys, values = kv_caches
+        keys.index_copy_(1, at, x)
+        return x.exp()
+`, 'indexPut exp'],
   ['patterns of einops', `class Model(nn.Module):
     def __init__(self):
         super().__init__()

@@ -147,6 +147,25 @@ describe('Python as it lies on disk', () => {
     assert.ok(closed.scopes[0].names.has('f'), 'the disk counts again once the document is closed');
   });
 
+  it('finds names a package hands on, and of packages of one name the nearest', async () => {
+    const root = await mkdtemp(path.join(folder, 'near-'));
+    for (const [project, op] of [['one', 'exp'], ['two', 'cos']] as const) {
+      await mkdir(path.join(root, project, 'layers'), { recursive: true });
+      await writeFile(path.join(root, project, 'layers', '__init__.py'), 'from .block import Block\n');
+      await writeFile(path.join(root, project, 'layers', 'block.py'), `${HEAD}class Block(torch.nn.Module):\n    def forward(self, x):\n        return x.${op}()\n`);
+      await writeFile(path.join(root, project, 'model.py'), `${HEAD}from layers import Block\nclass Model(torch.nn.Module):\n    def __init__(self):\n        self.block = Block()\n    def forward(self, x):\n        return self.block(x)\n`);
+    }
+    const { program, scopes } = await indexSources(nodeFilePort(), [root], parser);
+    for (const [project, op] of [['one', 'exp'], ['two', 'cos']]) {
+      const scope = scopes.find(({ file }) => file === path.join(root, project, 'model.py'));
+      const top = scope?.names.get('Model');
+      assert.ok(scope !== undefined && top?.kind === 'class');
+      const forward = top.definition.body.find((statement) => statement.kind === 'function' && statement.name === 'forward');
+      assert.ok(forward?.kind === 'function');
+      assert.deepEqual(lowerFunction(program, scope, forward, top.definition).nodes.map((node) => node.op).filter((name) => name !== 'input'), [op]);
+    }
+  });
+
   it('names the files of a package from above it, so that its own imports lead home', async () => {
     const root = await mkdtemp(path.join(folder, 'site-'));
     await mkdir(path.join(root, 'pkg', 'models'), { recursive: true });

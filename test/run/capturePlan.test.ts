@@ -100,6 +100,11 @@ describe('what a capture adds to a run', () => {
       assert.deepEqual((await xtuner({}, ['sft.py', '--config=cfg/a.py'])).add(place()).argv, ['torchrun', 'sft.py', '--config=/r/R1/files/capture/a.py']);
     });
 
+    it('names each step of several ranges', async () => {
+      const { files: [copy] } = await xtuner({ steps: '3,5-6' }, ['sft.py', '--config', 'cfg/a.py']);
+      assert.match(copy.content, /^trainer\.profile_step = \[3, 5, 6\]$/m);
+    });
+
     it('refuses what a copy cannot do', async () => {
       await assert.rejects(xtuner({}, ['sft.py', '--load-from', 'm']), failsWith('error.capture-xtuner-config'));
       await assert.rejects(xtuner({}, ['sft.py', '--config', 'none.py']), failsWith('error.capture-xtuner-read'));
@@ -153,6 +158,13 @@ describe('what a capture adds to a run', () => {
       assert.ok(argv.includes('--capture-range=cudaProfilerApi') && argv.includes('--export=sqlite'));
       assert.ok(setup[0].includes('/w/outputs/R1/profiling_time/step-3'));
       assert.equal((JSON.parse(plan.files.at(-1)?.content ?? '') as { readonly method: string }).method, 'nsys');
+    });
+
+    it('records one range, as torch_npu’s dynamic profiling does', async () => {
+      for (const method of ['nsys', 'dynamic'] as const) {
+        const [several] = capturePasses({ steps: '3,5', method });
+        await assert.rejects(planCapture(settings(several.capture), several, context()), failsWith('error.capture-one-range'));
+      }
     });
 
     it('refuses launchers that would start it once for every rank', async () => {

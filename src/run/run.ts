@@ -94,7 +94,7 @@ export interface RunRecord {
   /** Working directory on the (first) host, absolute. */
   readonly workdir?: string;
   readonly provenance?: Provenance;
-  /** What the next pass of this capture records: whoever follows this run to its end starts it, once. */
+  /** What the next pass of this capture records: the editor starts it where it follows this run to its end, once. */
   readonly nextPass?: CaptureSettings;
 }
 

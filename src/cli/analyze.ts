@@ -5,6 +5,7 @@ import { analyzeReport, clockProblems, type ReportPart } from '../engine/analysi
 import { overview } from '../engine/analysis/overview';
 import { isHostWork, workOf } from '../engine/links/hostWork';
 import { asReason, ProblemList, UnreadableInput } from '../engine/profile/problems';
+import type { ExplainRequest } from '../engine/explainer';
 import type { LoadedRank } from '../engine/session';
 import type { Problem, RankSummary } from '../protocol/engine';
 import type { AnalyzeReport } from '../protocol/report';
@@ -20,11 +21,12 @@ import { markdownReport } from './output/markdown';
 import { sarifReport } from './output/sarif';
 import type { RankPage } from './output/sections';
 import { terminalReport } from './output/terminal';
+import { fusionFolders, ownFusions } from './ownFusions';
 import { keepProfile, TextFile, writeTextFile } from './textFile';
 import { VERSION } from './version';
 
 const OPTIONS = {
-  rank: { type: 'string', multiple: true }, step: { type: 'string' }, source: { type: 'string', multiple: true }, stacks: { type: 'string' }, map: { type: 'string', multiple: true },
+  rank: { type: 'string', multiple: true }, step: { type: 'string' }, source: { type: 'string', multiple: true }, stacks: { type: 'string' }, map: { type: 'string', multiple: true }, fusions: { type: 'string', multiple: true },
   json: { type: 'boolean' }, md: { type: 'boolean' }, html: { type: 'string' }, sarif: { type: 'string' }, kernels: { type: 'string' },
   lang: { type: 'string' }, 'fail-on': { type: 'string' }, prefer: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
@@ -54,9 +56,11 @@ export async function analyzeCommand(args: readonly string[], context: CommandCo
   if (stacks !== undefined) {
     await stat(stacks).catch(() => { throw new CommandFailure('error.not-found', { file: path.resolve(stacks) }); });
   }
+  const fusions = await fusionFolders(command);
+  await ownFusions(fusions, context);
   const opened = await openProfile(context, profile, { cache: !command.flag('no-cache'), ...preferOf(command.value('prefer')) });
   await keepProfile([command.value('html'), command.value('sarif'), command.value('kernels')], opened.session.files());
-  const analysis = await readRanks(opened, chooseRanks(opened.summary, command.values('rank')), pathMap, command, context);
+  const analysis = await readRanks(opened, chooseRanks(opened.summary, command.values('rank')), { pathMap, fusionFolders: fusions }, command, context);
   opened.progress.clear();
   await writeReports(opened, analysis, command, context);
   return failOn !== undefined && analysis.problems.some(({ severity }) => SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(failOn)) ? ExitCode.Failed : ExitCode.Done;
@@ -81,7 +85,7 @@ interface Analysis {
 }
 
 /** Reads the ranks one after the other and keeps their figures only: 64 ranks never sit in memory together. */
-async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], pathMap: Readonly<Record<string, string>>, command: ParsedCommand, context: CommandContext): Promise<Analysis> {
+async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], located: Pick<ExplainRequest, 'pathMap' | 'fusionFolders'>, command: ParsedCommand, context: CommandContext): Promise<Analysis> {
   const { summary, session } = opened;
   const problems = new ProblemList();
   problems.addAll(summary.problems);
@@ -107,7 +111,7 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], pat
         continue;
       }
       const stacks = command.value('stacks');
-      const request = { ...(stacks === undefined ? {} : { stacks: path.resolve(stacks) }), sources: command.values('source').map((folder) => path.resolve(folder)), pathMap, ...(step === undefined ? {} : { step }) };
+      const request = { ...(stacks === undefined ? {} : { stacks: path.resolve(stacks) }), sources: command.values('source').map((folder) => path.resolve(folder)), ...located, ...(step === undefined ? {} : { step }) };
       const { part, told, explanation } = await session.reportPart(rank.id, request, { signal: context.io.signal });
       parts.push(part);
       if (pages.length < pageLimit) {

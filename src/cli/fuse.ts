@@ -4,7 +4,6 @@ import path from 'node:path';
 import { fingerprintData } from '../engine/attribution/fingerprintData';
 import { FUSIONS } from '../engine/fusions';
 import { FUSE_BACKENDS, type FuseBackend, type Fusion } from '../engine/fusions/fusion';
-import { readWorkspaceFusions } from '../engine/fusions/workspaceFusions';
 import { fuseAll } from '../engine/fuse/fuseAll';
 import { promisesOf, versionOf } from '../engine/fuse/fuseDesk';
 import { NOTHING_KNOWN, packageFolders, readInstalled, sitePackagesOf, type Installed } from '../engine/fuse/installed';
@@ -23,11 +22,12 @@ import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
 import { chooseRanks, openProfile } from './openSession';
 import { unifiedDiff } from './output/unifiedDiff';
+import { fusionFolders, ownFusions } from './ownFusions';
 import { writeTextFile } from './textFile';
 
 const OPTIONS = {
   backend: { type: 'string' }, list: { type: 'boolean' }, json: { type: 'boolean' }, diff: { type: 'boolean' }, write: { type: 'boolean' },
-  patch: { type: 'string' }, fusions: { type: 'string' }, python: { type: 'string' }, allow: { type: 'string', multiple: true }, only: { type: 'string' }, line: { type: 'string' }, profile: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
+  patch: { type: 'string' }, fusions: { type: 'string', multiple: true }, python: { type: 'string' }, allow: { type: 'string', multiple: true }, only: { type: 'string' }, line: { type: 'string' }, profile: { type: 'string' }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
 
 interface Chosen {
@@ -52,7 +52,7 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
     throw new CommandFailure('cli.failure.no-python', { file: target });
   }
   const sources = await readSources(root, entry.isFile(), context);
-  const own = await ownFusions(command.value('fusions'), sources.parser, context);
+  const own = await ownFusions(await fusionFolders(command), context);
   const chosen = await choices(command, root, entry.isFile(), own, context);
   const allow = allowedReasons(command);
   const installed = await installedFor(command.value('python'), root, context);
@@ -90,16 +90,6 @@ interface Planned {
   readonly scope: ModuleScope;
   readonly replan: (scope: ModuleScope, inWorkspace?: boolean) => readonly FusePlan[];
   readonly reparse: (changed: string) => ModuleScope;
-}
-
-/** Fusions of a workspace: named on the command line, so trusted. Files that are wrong are told and left out. */
-async function ownFusions(folder: string | undefined, parser: Sources['parser'], context: CommandContext): Promise<readonly Fusion[]> {
-  if (folder === undefined) {
-    return [];
-  }
-  const { fusions, problems } = await readWorkspaceFusions(nodeFilePort(), [path.resolve(folder)], parser, FUSIONS.map(({ id }) => id));
-  problems.forEach(({ code, args }) => context.io.err(`${text(code, args, context.translate)}\n`));
-  return fusions;
 }
 
 /** `--allow`: reasons that shall not hold an edit back. */
@@ -158,7 +148,7 @@ async function evidenceOf(profile: string, sources: string, command: ParsedComma
     throw new CommandFailure('cli.failure.nothing-readable', { file: profile });
   }
   await opened.load(rank);
-  const { work, explanation, index } = await opened.session.explain(rank.id, { sources: [sources], ...(command.value('fusions') === undefined ? {} : { fusionFolders: [path.resolve(command.value('fusions') ?? '')] }) }, { signal: context.io.signal });
+  const { work, explanation, index } = await opened.session.explain(rank.id, { sources: [sources], fusionFolders: await fusionFolders(command) }, { signal: context.io.signal });
   opened.progress.clear();
   const places = fingerprintData(work, explanation, index).fingerprints.flatMap(({ fusion, source }) => source.flatMap((one) => [one.file, ...one.equals].map((file) => ({ ...one, file, fusion }))));
   return {

@@ -1,8 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { FUSIONS } from '../engine/fusions';
 import { FUSE_BACKENDS, type FuseBackend } from '../engine/fusions/fusion';
-import { readWorkspaceFusions } from '../engine/fusions/workspaceFusions';
 import { ModuleSet, type ModuleScope } from '../engine/python/program';
 import { indexSources, scopeOf } from '../engine/python/sourceIndex';
 import { shapesAt } from '../engine/verify/chainShapes';
@@ -24,6 +22,7 @@ import { allowedReasons } from './fuse';
 import { CommandFailure, UsageError, type CommandContext } from './io';
 import { chooseRanks, openProfile } from './openSession';
 import { writeVerifyText } from './output/verifyText';
+import { fusionFolders, ownFusions } from './ownFusions';
 import { runTools } from './runTools';
 
 const OPTIONS = {
@@ -62,7 +61,7 @@ export async function verifyCommand(args: readonly string[], context: CommandCon
   const profile = command.value('profile');
   const shown = profile === undefined ? undefined : await profileOf(profile, context, command.flag('no-cache'));
   const backend = named ?? FUSE_BACKENDS.find((known) => known === shown?.backend) ?? 'torch';
-  const { fusions } = await readWorkspaceFusions(nodeFilePort(), command.values('fusions').map((folder) => path.resolve(folder)), sources.parser, FUSIONS.map(({ id }) => id));
+  const fusions = await ownFusions(await fusionFolders(command), context);
   const choice = verifySubject(sources.original, sources.program, sources.parser, { backend, line, fusions, allow, ...(sources.fused === undefined ? {} : { fused: sources.fused }) });
   if (!('subject' in choice)) {
     throw new CommandFailure(`verify.failure.${choice.code}`, { file, line, backend, reason: choice.reason === undefined ? '' : fuseReason(choice.reason, choice.place, context.translate) });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { AnalyzeReport } from '../../src/protocol/report';
 import { holdContract } from './contract';
 import { cli, temporaryFolder } from './runCli';
@@ -20,6 +21,23 @@ describe('fuselens sample', () => {
     const again = await cli(['sample', target]);
     assert.equal(again.code, 2);
     assert.match(again.err, /not empty/);
+  });
+
+  it('recognises a fusion of one\'s own where its folder is named, and says what is wrong with a file of it', async () => {
+    const own = folder.path('own', '.fuselens', 'fusions');
+    mkdirSync(own, { recursive: true });
+    writeFileSync(path.join(own, 'gate.json'), JSON.stringify({ id: 'sigmoid-gate', title: 'Sigmoid output gate', forms: [{ name: 'plain', python: ['def eager(x, gate):', '    return x * torch.sigmoid(gate)'] }] }));
+    writeFileSync(path.join(own, 'broken.json'), '{');
+    const gates = async (...more: readonly string[]): Promise<{ readonly lines: readonly string[]; readonly err: string }> => {
+      const { out, err } = await cli(['analyze', folder.path('sample', 'baseline'), '--json', '--rank', '0', '--source', folder.path('sample', 'workspace'), ...more]);
+      return { lines: (JSON.parse(out) as AnalyzeReport).fingerprints.flatMap(({ fusion, perStep, source }) => (fusion === 'sigmoid-gate' ? source.map(({ file, startLine }) => `${perStep} ${path.basename(file)}:${startLine}`) : [])), err };
+    };
+    const line = readFileSync(folder.path('sample', 'workspace', 'q35_npu_old.py'), 'utf8').split('\n').findIndex((text) => text.includes('torch.sigmoid(gate')) + 1;
+    const named = await gates('--fusions', folder.path('own'));
+    assert.deepEqual([...new Set(named.lines)], [`12 q35_npu_old.py:${line}`]);
+    assert.match(named.err, /broken\.json is not JSON: it adds no fusion\./);
+    assert.deepEqual(await gates(), { lines: [], err: '' });
+    assert.equal((await cli(['analyze', folder.path('sample', 'baseline'), '--fusions', folder.path('nowhere')])).code, 2);
   });
 
   it('shows the article\'s figures of the baseline, and the gated norm at its lines', async () => {

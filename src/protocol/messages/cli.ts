@@ -26,6 +26,7 @@ Prints the figures of a profile; progress goes to stderr.
   --source DIR      where the model's Python source lies; repeat for more: chains and kernels get their lines
   --map FROM=TO     paths of the run that begin with FROM lie below TO here; repeat for more
   --stacks PATH     a second profile of the same code, recorded with Python stacks: its lines are carried over
+  --fusions DIR     fusions of your own are in DIR/.fuselens/fusions; repeat for more
   --json            the report as JSON (schema fuselens/1), times in microseconds relative to baseNs
   --md              the report as Markdown, with the definition of every figure
   --html FILE       the report as one self-contained page

@@ -109,7 +109,7 @@ Finds eager forms in Python source and swaps in fused operators; without --write
   --write           write the edits
   --patch DIR       for a file of an installed package: write a module into DIR that replaces its functions when imported
   --python PATH     the interpreter or environment whose installed versions count; it is read, not run
-  --fusions DIR     also the fusions in DIR/.fuselens/fusions/*.json
+  --fusions DIR     also the fusions in DIR/.fuselens/fusions/*.json; repeat for more
   --allow REASON    edit in spite of compiled, autocast, dtensor or checkpoint-policy; may be given several times
   --only ID         only this fusion, for example rms-norm
   --line N          only the form that this line is part of

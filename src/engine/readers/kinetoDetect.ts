@@ -92,6 +92,9 @@ function codeOf(probe: TraceProbe): string {
   if (probe.keys.includes('traceEvents')) {
     return 'error.trace-events-null';
   }
+  if (probe.keys.includes('nodes') && probe.keys.includes('schema')) {
+    return 'error.foreign-execution-trace';
+  }
   return probe.keys.length === 0 ? 'error.trace-empty-object' : 'error.trace-no-event-list';
 }
 

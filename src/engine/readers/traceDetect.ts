@@ -142,6 +142,10 @@ export function classifyForeign(head: Uint8Array): string | undefined {
   if (isWideText(head)) {
     return 'error.foreign-utf16';
   }
+  // Before JSON: the length behind a protobuf's first byte, a line break to text, may read as a bracket.
+  if (head[0] === 0x0a && hasBinary(head.subarray(0, 16))) {
+    return XPLANE.test(new TextDecoder('latin1').decode(head.subarray(0, 64))) ? 'error.foreign-xplane' : 'error.foreign-protobuf';
+  }
   let p = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   while (p < head.length && (head[p] === 0x20 || head[p] === 0x09 || head[p] === 0x0a || head[p] === 0x0d)) {
     p++;
@@ -151,7 +155,7 @@ export function classifyForeign(head: Uint8Array): string | undefined {
   }
   const text = new TextDecoder('latin1').decode(head.subarray(p, p + 4096));
   if (/^<(?:!doctype|html|head|body|\?xml|!--)/i.test(text)) {
-    return 'error.foreign-html';
+    return /<title>[^<]*memory timeline/i.test(text) ? 'error.foreign-memory-page' : 'error.foreign-html';
   }
   if (head[0] === 0x80 && head[1] >= 2 && head[1] <= 5) {
     return 'error.foreign-pickle';
@@ -165,8 +169,11 @@ export function classifyForeign(head: Uint8Array): string | undefined {
   if (text.startsWith('NVIDIA') || text.includes('QDSTRM')) {
     return 'error.foreign-nsys-report';
   }
-  return (head[0] === 0x0a && hasBinary(head)) ? 'error.foreign-protobuf' : hasBinary(head) ? 'error.foreign-binary' : 'error.trace-not-json';
+  return !hasBinary(head) ? 'error.trace-not-json' : head[0] === 0x0a ? 'error.foreign-protobuf' : 'error.foreign-binary';
 }
+
+/** An `XSpace` begins with a plane: its length, perhaps its id (`08`), and its name (`12`), such as `/host:CPU`. */
+const XPLANE = /^\n[^]{1,5}?(?:\x08[^]{1,9}?)?\x12[^]\/(?:host|device):/;
 
 /** UTF-16 or UTF-32, as some shells write what is redirected into a file: a byte order mark, or an opening bracket with zero bytes round it. */
 function isWideText(head: Uint8Array): boolean {

@@ -272,6 +272,12 @@ describe('What a file is', () => {
       [encode(''), 'error.trace-empty-file'], [encode(' \n\t'), 'error.trace-blank'], [encode('\n<!DOCTYPE html>'), 'error.foreign-html'], [Uint8Array.of(0x80, 4, 0x95, 1), 'error.foreign-pickle'],
       [encode('{"segments": [], "device_traces": []}'), 'error.foreign-memory-snapshot'], [encode('[[0, 1], [2, 3]]'), 'error.foreign-memory-timeline'],
       [encode('{"schema": "1.1.0-chakra.0.0.4", "nodes": []}'), 'error.foreign-execution-trace'], [Uint8Array.of(0x0a, 0x30, 0x08, 0x01, 0x02), 'error.foreign-protobuf'],
+      // XSpace { planes { id: 1 name: "/device:GPU:0" } } and one without an id; both have a name behind their length.
+      [encode('\n\x30\x08\x01\x12\x0d/device:GPU:0'), 'error.foreign-xplane'], [encode('\n\x30\x12\x09/host:CPU'), 'error.foreign-xplane'],
+      [encode('\n{\x40\x01\x50\x01'), 'error.foreign-protobuf'],
+      // A Perfetto packet { timestamp, track_event } that speaks of a device somewhere is none.
+      [encode('\n\x30\x40\x01\x50\x01\x5a\x10 /device:GPU:0'), 'error.foreign-protobuf'],
+      [encode('<html>\n<head><meta charset="utf-8" /><title>GPU Memory Timeline HTML</title></head>'), 'error.foreign-memory-page'],
       [Uint8Array.of(0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0), 'error.foreign-binary'], [encode('Step Id,Name\n1,2'), 'error.trace-not-json'],
       [encode('{"schemaVersion": 1'), undefined], [encode('\n[ {"ph"'), undefined], [encode('\ufeff{'), undefined],
     ] as const) {

@@ -21,6 +21,7 @@ import { parseCommand, type ParsedCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
 import { chooseRanks, openProfile } from './openSession';
+import { lineEdits } from './output/lineEdits';
 import { unifiedDiff } from './output/unifiedDiff';
 import { fusionFolders, ownFusions } from './ownFusions';
 import { writeTextFile } from './textFile';
@@ -188,7 +189,7 @@ async function change({ scope, replan, reparse }: Planned, write: boolean, conte
     context.io.err(`${text('cli.fuse.wrote', { count: used.length, file: scope.file }, context.translate)}\n`);
     [...new Set(used.flatMap(({ cautions }) => cautions))].forEach((caution) => context.io.err(`${text(`fuse.caution.${caution}`, undefined, context.translate)}\n`));
   } else {
-    await context.io.out(unifiedDiff(path.relative(process.cwd(), scope.file), scope.text, [difference(scope.text, edited.text)]));
+    await context.io.out(unifiedDiff(path.relative(process.cwd(), scope.file), bom + scope.text, lineEdits(bom + scope.text, bom + edited.text)));
   }
 }
 
@@ -223,19 +224,6 @@ async function writePatch({ scope, replan, reparse }: Planned, folder: string, i
   if (made.left.length > 0) {
     context.io.err(`${text('cli.fuse.patch-left', { names: made.left.join(', ') }, context.translate)}\n`);
   }
-}
-
-/** Two texts as one edit: what lies between their common ends. */
-function difference(before: string, after: string): { readonly start: number; readonly end: number; readonly text: string } {
-  let start = 0;
-  while (start < Math.min(before.length, after.length) && before[start] === after[start]) {
-    start++;
-  }
-  let tail = 0;
-  while (tail < Math.min(before.length, after.length) - start && before[before.length - 1 - tail] === after[after.length - 1 - tail]) {
-    tail++;
-  }
-  return { start, end: before.length - tail, text: after.slice(start, after.length - tail) };
 }
 
 /** Sentences stay English in JSON; what is unknown is null. */

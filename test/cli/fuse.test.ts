@@ -38,15 +38,42 @@ describe('fuselens fuse', () => {
     const at = file('changed.py', `\ufeff${TEXT}# the end`);
     const { out } = await cli(['fuse', at, '--diff', '--backend', 'ascend']);
     assert.equal(readFileSync(at, 'utf8'), `\ufeff${TEXT}# the end`);
-    const copy = file('copy.py', `${TEXT}# the end`);
+    const copy = file('copy.py', `\ufeff${TEXT}# the end`);
     const applied = spawnSync('git', ['apply', '--unsafe-paths', '-p0', '-'], { cwd: folder.path('source'), input: out.replace(/^(---|\+\+\+) .*$/gm, (_, mark: string) => `${mark} copy.py`), encoding: 'utf8' });
     assert.equal(applied.status, 0, applied.stderr + out);
     const { code, err } = await cli(['fuse', at, '--write', '--backend', 'ascend']);
     assert.equal(code, 0);
     assert.match(err, /Fused 1 form in/);
-    assert.equal(readFileSync(at, 'utf8'), `\ufeff${readFileSync(copy, 'utf8')}`);
+    assert.equal(readFileSync(at, 'utf8'), readFileSync(copy, 'utf8'));
     const again = await cli(['fuse', at, '--diff', '--backend', 'ascend']);
     assert.equal(again.out, '');
+  });
+
+  it('shows a diff of as few lines as can be, that git applies to any line ends, tabs and a byte order mark, and fuses once', async () => {
+    const body = HEADER + '# Grüße 🚀\ndef case(x, w):\n\t# up\n\th = x.float()\n\th = h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)\n\treturn w * h.to(x.dtype)   # end  \n\n\ndef after( a ,b ):  return   a+b';
+    const texts: Readonly<Record<string, string>> = { 'unix.py': body, 'windows.py': body.replaceAll('\n', '\r\n'), 'mark.py': `\ufeff${body.replaceAll('\n', '\r\n')}`, 'mixed.py': body.replace('x.float()\n', 'x.float()\r\n') };
+    for (const [name, content] of Object.entries(texts)) {
+      const place = folder.path('diffs', name.replace('.py', ''));
+      const at = path.join(place, name);
+      mkdirSync(place, { recursive: true });
+      writeFileSync(at, content);
+      const { out } = await cli(['fuse', at, '--diff', '--backend', 'ascend']);
+      const changed = out.split('\n').filter((line) => /^[-+](?![-+])/.test(line));
+      assert.deepEqual([changed.filter((line) => line.startsWith('-')).length, changed.filter((line) => line.startsWith('+')).length], [3, 2], out);
+      spawnSync('git', ['init', '-q', place]);
+      writeFileSync(path.join(place, 'a.patch'), out.replaceAll(/^(---|\+\+\+) .*$/gm, (_, side: string) => `${side} ${side === '---' ? 'a' : 'b'}/${name}`));
+      const applied = spawnSync('git', ['-C', place, '-c', 'core.autocrlf=false', 'apply', '--whitespace=nowarn', 'a.patch'], { encoding: 'utf8' });
+      assert.equal(applied.status, 0, `${name}: ${applied.stderr}\n${out}`);
+      const patched = readFileSync(at, 'utf8');
+      writeFileSync(at, content);
+      await cli(['fuse', at, '--write', '--backend', 'ascend']);
+      assert.equal(readFileSync(at, 'utf8'), patched, name);
+      // What is not the edit is as it was.
+      const end = content.includes('\r\n# Grüße') ? '\r\n' : '\n';
+      assert.equal(patched.replace(`import torch_npu${end}`, '').replace('\treturn torch_npu.npu_rms_norm(x, w, 1e-6)[0]', '*'), content.replace(/\th = x\.float[^]*h\.to\(x\.dtype\)/, '*'), name);
+      await cli(['fuse', at, '--write', '--backend', 'ascend']);
+      assert.equal(readFileSync(at, 'utf8'), patched, `${name} twice`);
+    }
   });
 
   it('takes one line, one fusion', async () => {
@@ -159,7 +186,7 @@ describe('fuselens fuse', () => {
   it('warns where the folder also samples with a rollout engine', async () => {
     const at = file('rl/model.py', TEXT);
     assert.doesNotMatch((await cli(['fuse', at])).out, /rollout/);
-    file('rl/sample.py', 'import torch\nfrom vllm import LLM\n');
+    file('rl/sample.py', 'from vllm import LLM\n');
     assert.match((await cli(['fuse', at])).out, /change trainer and rollout together/);
     assert.match((await cli(['fuse', at, '--write'])).err, /change trainer and rollout together/);
   });

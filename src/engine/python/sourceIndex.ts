@@ -36,7 +36,8 @@ export interface SourceIndex {
 
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '__pycache__', 'build', 'dist', '.git', '.hg', '.tox', '.mypy_cache', '.pytest_cache', 'venv', '.venv', 'env', 'site-packages', '.eggs']);
 const PACKAGES: ReadonlySet<string> = new Set(['venv', '.venv', 'env', 'site-packages']);
-const FRAMEWORKS = ['torch', 'mindspore', 'paddle'];
+/** What model code names; and engines that sample beside a trainer, which a script may start without naming more. */
+const FRAMEWORKS = /torch|mindspore|paddle|\b(?:vllm|sglang|lmdeploy|verl|openrlhf|trl|slime|areal)\b/;
 /** Larger than this is generated data, not model code. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -170,7 +171,7 @@ async function readSource(port: FilePort, path: string, size: number): Promise<s
   const text = bytes === undefined ? '' : new TextDecoder('utf-8').decode(bytes);
   // Packages hand on the names of their modules and need not name a framework for it.
   const handsOn = /(^|[\\/])__init__\.py$/.test(path) && /^\s*from\s/m.test(text);
-  if (!handsOn && !FRAMEWORKS.some((word) => text.includes(word))) {
+  if (!handsOn && !FRAMEWORKS.test(text)) {
     return undefined;
   }
   return path.endsWith('.ipynb') ? notebookText(text) : text;

@@ -78,7 +78,7 @@ if (SSHD === undefined) {
     const run = (): RunInfo | undefined => newest('remote');
 
     /** Runs a captured task to its end, and gives the kernels of the profile that was opened. */
-    async function kernelsOf(task: string): Promise<readonly [RunInfo, number | undefined]> {
+    async function kernelsOf(task: string): Promise<readonly [RunInfo, number]> {
       const execution = await vscode.commands.executeCommand<vscode.TaskExecution>('fuselens.profileTraining', { task });
       await eventually('the end of the task', () => vscode.tasks.taskExecutions.includes(execution), (running) => !running, 60000);
       const made = newest(task);
@@ -86,9 +86,13 @@ if (SSHD === undefined) {
       return [made, await kernelsIn(made.profile)];
     }
 
-    async function kernelsIn(profile: string): Promise<number | undefined> {
-      const opened = await eventually('the profile', () => api.profiles().find((one) => one.path === profile), (one) => one?.active === true && one.status === 'ready' && one.ranks[0]?.loaded !== undefined);
-      return opened?.ranks[0]?.loaded?.kernels;
+    /** Of the profile, once it is the active one and shown. */
+    async function kernelsIn(profile: string): Promise<number> {
+      await eventually('the profile', () => api.profiles().find((one) => one.path === profile), (one) => one?.active === true && one.status === 'ready');
+      assert.deepEqual(api.views().filter((view) => view.path === profile).map(({ view }) => view), ['overview']);
+      await vscode.commands.executeCommand('fuselens.copyFigures');
+      const { ranks } = JSON.parse(await vscode.env.clipboard.readText()) as { readonly ranks: readonly { readonly kernels: { readonly count: number } }[] };
+      return ranks[0].kernels.count;
     }
 
     it('stream on after the connection is killed, and map a traceback of the host to the file here', async () => {

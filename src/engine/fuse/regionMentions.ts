@@ -21,6 +21,8 @@ export interface Mention {
 const WORDS = /\btorch\.compile\b|\bjit\.(?:script|trace)\b|from torch import[^\n]*\bcompile\b|\bautocast\b|\b(?:parallelize_module|distribute_module|distribute_tensor|(?:Sequence|Colwise|Rowwise)Parallel)\b/;
 /** A method of modules has the name, too. */
 const METHOD = /(?<!\bre)\.compile\(/;
+/** Looked for first: an expression over the text of a large workspace takes seconds. */
+const HINTS = ['compile', 'jit.', 'autocast', 'parallelize_module', 'distribute_module', 'distribute_tensor', 'SequenceParallel', 'ColwiseParallel', 'RowwiseParallel'];
 
 const COMPILERS = /^(?:torch\.compile|(?:torch\.)?jit\.(?:script|trace))$/;
 const SHARDING = /^(?:\w+\.)*(?:parallelize_module|distribute_module|distribute_tensor)$/;
@@ -32,7 +34,7 @@ const known = new WeakMap<ModuleScope, readonly Mention[]>();
 export function regionMentions(scope: ModuleScope): readonly Mention[] {
   let mentions = known.get(scope);
   if (mentions === undefined) {
-    mentions = WORDS.test(scope.text) || (METHOD.test(scope.text) && /\btorch\b/.test(scope.text)) ? new Reader(scope).read() : [];
+    mentions = HINTS.some((hint) => scope.text.includes(hint)) && (WORDS.test(scope.text) || (METHOD.test(scope.text) && /\btorch\b/.test(scope.text))) ? new Reader(scope).read() : [];
     known.set(scope, mentions);
   }
   return mentions;

@@ -156,9 +156,27 @@ function assignments(scope: ModuleScope): readonly Assignment[] {
   return known;
 }
 
+const knownMade = new WeakMap<ModuleScope, ReadonlyMap<string, ReadonlySet<string>>>();
+
+/** Name of a class → attributes that are given something made of it, line by line: `self.norm = RMSNorm(dim)`. */
+function madeIn(module: ModuleScope): ReadonlyMap<string, ReadonlySet<string>> {
+  let known = knownMade.get(module);
+  if (known === undefined) {
+    const made = new Map<string, Set<string>>();
+    for (const [, attribute, value] of module.text.matchAll(/^[ \t]*self\.(\w+)[ \t]*(?::[^=\n]+)?=(?!=)([^\n]*)/gm)) {
+      for (const [, name] of value.matchAll(/(\w+)\(/g)) {
+        made.set(name, (made.get(name) ?? new Set()).add(attribute));
+      }
+    }
+    known = made;
+    knownMade.set(module, known);
+  }
+  return known;
+}
+
 const knownHolders = new WeakMap<Program, Map<Definition, ReadonlySet<string>>>();
 
-/** Attributes that are given an object of the class somewhere in the workspace: `self.norm = RMSNorm(dim)`. */
+/** Attributes that are given an object of the class somewhere in the workspace. */
 function holders(program: Program, { scope, definition }: Defined): ReadonlySet<string> {
   const known = knownHolders.get(program) ?? new Map<Definition, ReadonlySet<string>>();
   knownHolders.set(program, known);
@@ -166,9 +184,9 @@ function holders(program: Program, { scope, definition }: Defined): ReadonlySet<
   if (found === undefined) {
     const names = new Set<string>();
     for (const module of definition.kind === 'class' ? program.modules?.() ?? [scope] : []) {
-      const lines = module.text.includes(`${definition.name}(`) ? [...module.text.matchAll(new RegExp(`^\\s*self\\.(\\w+)\\s*(?::[^=\\n]+)?=.*?(\\b[\\w.]*\\b)?\\b${definition.name}\\(`, 'gm'))] : [];
-      if (lines.length > 0 && sees(program, module, { scope, definition })) {
-        lines.forEach(([, attribute]) => names.add(attribute));
+      const attributes = madeIn(module).get(definition.name);
+      if (attributes !== undefined && sees(program, module, { scope, definition })) {
+        attributes.forEach((attribute) => names.add(attribute));
       }
     }
     found = names;

@@ -15,7 +15,7 @@ export interface SqlDriver {
  * Opens a SQLite file for reading, with Node's own SQLite where there is one and else with a WebAssembly build. Nothing is
  * ever written beside the user's file, and a read-only folder is no obstacle (see `stageDatabase`).
  *
- * Rejects with `UnreadableInput`: `error.sqlite-not-a-database`, `error.sqlite-damaged`, `error.sqlite-no-space`.
+ * Rejects with `UnreadableInput`: `error.sqlite-not-a-database`, `error.sqlite-damaged`, `error.sqlite-no-space`, `error.sqlite-not-copied`.
  */
 export async function openSqlite(path: string): Promise<SqlDatabase> {
   const staged = await stageDatabase(path);

@@ -1,5 +1,5 @@
 import { constants, rmSync } from 'node:fs';
-import { copyFile, link, mkdtemp, open, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdtemp, open, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { UnreadableInput, type Message } from '../engine/profile/problems';
@@ -31,7 +31,7 @@ export async function stageDatabase(file: string): Promise<StagedDatabase> {
   const header = await readHeader(file);
   const usesLog = header[WRITE_VERSION_AT] === 2 || header[WRITE_VERSION_AT + 1] === 2;
   await (sweeping ??= sweepLeftovers());
-  const folder = await mkdtemp(path.join(tmpdir(), PREFIX));
+  const folder = await mkdtemp(path.join(tmpdir(), PREFIX)).catch((error: unknown) => { throw notStaged(file, error); });
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   const target = path.join(folder, 'database.db');
   try {
@@ -48,8 +48,14 @@ export async function stageDatabase(file: string): Promise<StagedDatabase> {
     return { path: target, writable: false, notes: [], remove };
   } catch (error) {
     remove();
-    throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? new UnreadableInput({ code: 'error.sqlite-no-space', args: { file, folder: tmpdir() } }) : error;
+    throw notStaged(file, error);
   }
+}
+
+function notStaged(file: string, error: unknown): UnreadableInput {
+  const { code } = error as NodeJS.ErrnoException;
+  const args = { file, folder: tmpdir() };
+  return new UnreadableInput(code === 'ENOSPC' ? { code: 'error.sqlite-no-space', args } : { code: 'error.sqlite-not-copied', args: { ...args, reason: code ?? String(error) } });
 }
 
 let sweeping: Promise<void> | undefined;
@@ -98,8 +104,11 @@ async function linkFile(file: string, target: string): Promise<void> {
   }
 }
 
-/** Where the file system can, the copy shares its blocks with the original and costs nothing. */
-const copy = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_FICLONE);
+/** Where the file system can, the copy shares its blocks with the original and costs nothing. A read-only file must not give a read-only copy. */
+async function copy(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  await chmod(to, 0o600);
+}
 
 async function useRollbackJournal(file: string): Promise<void> {
   const handle = await open(file, 'r+');

@@ -115,6 +115,40 @@ describe('openSqlite', () => {
     }
   });
 
+  it('opens a read-only file with such a header for a user who is not root', async () => {
+    const file = make();
+    setHeader(file, 2);
+    chmodSync(file, 0o444);
+    chmodSync(path.dirname(file), 0o555);
+    chmodSync(folder, 0o755);
+    // The superuser may write what it may only read, so it becomes nobody while it looks.
+    const superuser = process.getuid?.() === 0;
+    if (superuser) {
+      process.seteuid?.(65534);
+    }
+    try {
+      const database = await openSqlite(file);
+      assert.equal([...database.rows('SELECT * FROM t')].length, 3);
+      database.close();
+    } finally {
+      if (superuser) {
+        process.seteuid?.(0);
+      }
+      chmodSync(path.dirname(file), 0o755);
+    }
+  });
+
+  it('says when there is no temporary folder to read in', async () => {
+    const file = make();
+    process.env['TMPDIR'] = path.join(folder, 'gone');
+    try {
+      await assert.rejects(openSqlite(file), (error: unknown) =>
+        error instanceof UnreadableInput && error.detail.code === 'error.sqlite-not-copied' && error.detail.args?.['reason'] === 'ENOENT');
+    } finally {
+      process.env['TMPDIR'] = path.join(folder, 'tmp');
+    }
+  });
+
   it('reads what is still in a log, and says that there was one', async () => {
     const source = make();
     const writer = new Database(source);

@@ -28,6 +28,7 @@ export const databaseMessages: Readonly<Record<string, string>> = {
   'error.sqlite-not-a-database': '{file} is not a SQLite database, although its name says so; copy it again or export it again.',
   'error.sqlite-damaged': '{file} is a damaged SQLite database ({reason}); copy it again, or export the profile again.',
   'error.sqlite-no-space': '{file} could not be opened because the temporary folder {folder} is full; free some space and try again.',
+  'error.sqlite-not-copied': '{file} could not be opened because the temporary folder {folder} cannot be written to ({reason}): set TMPDIR to a folder of yours and try again.',
   'error.sqlite-not-a-profile': '{file} is a SQLite database, but not one that an Ascend profiler or Nsight Systems wrote.',
   'error.sqlite-only-summaries': '{file} holds only summaries; open the profile folder it lies in.',
   'error.nsys-not-exported': '{file} is an Nsight Systems report that has not been exported; run {command} and open the .sqlite file it writes.',

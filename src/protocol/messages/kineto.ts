@@ -57,7 +57,7 @@ export const kinetoMessages: Readonly<Record<string, string>> = {
   'error.foreign-pickle': '{file} is a Python pickle, most likely a PyTorch memory snapshot: open it at pytorch.org/memory_viz.',
   'error.foreign-memory-snapshot': '{file} is a PyTorch memory snapshot, not a trace: open it at pytorch.org/memory_viz.',
   'error.foreign-memory-timeline': '{file} looks like a memory timeline of PyTorch (lists of numbers): export it as .html to look at it in a browser, and the trace with export_chrome_trace to open it here.',
-  'error.foreign-execution-trace': '{file} is a PyTorch execution trace (Chakra), which has no times: open the .pt.trace.json of the same run.',
+  'error.foreign-execution-trace': '{file} is a PyTorch execution trace, which has no times: the tools of Chakra read it; here, open the .pt.trace.json of the same run.',
   'error.foreign-speedscope': '{file} is a speedscope profile: open it at speedscope.app.',
   'error.foreign-nsys-report': '{file} is an Nsight Systems report: export it with “nsys export --type sqlite {file}” and open the .sqlite file.',
   'error.foreign-memory-page': '{file} is a memory timeline that PyTorch drew as a web page: open it in a browser.',

@@ -134,7 +134,7 @@ function noteFindings(notes: readonly RankNote[], { steps: asked }: CaptureSetti
         if (note.recorded.length === 0) {
           findings.add(note.results.length === 0 ? 'capture.found.ended-before' : 'capture.found.cut', 'warning', args);
         } else {
-          findings.add('capture.found.partial', 'warning', { ...args, asked: stepsText(asked), held: windowsText(note.recorded), next: note.steps + 1 });
+          findings.add(stepNumbers(asked).includes(note.steps + 1) ? 'capture.found.partial' : 'capture.found.partial-between', 'warning', { ...args, asked: stepsText(asked), held: windowsText(note.recorded), next: note.steps + 1 });
         }
         break;
       case 'aside':

@@ -92,6 +92,16 @@ describe('what became of a capture', () => {
     assert.deepEqual(codes(await inspect({ stacks: true }, [complete(0), complete(1)], both({ stacks: true }))), []);
   });
 
+  it('tells an end in a recording from one between two', async () => {
+    const partial = (steps: number): Note => ({ rank: 0, state: 'partial', recorded: [[3, 3]], results: ['profiling_time/step-3/rank0.pt.trace.json'], steps, world: 1 });
+    const traces = { 'rank0.pt.trace.json': trace({ rank: 0, steps: [3] }) };
+    for (const [steps, code] of [[4, 'partial 0'], [6, 'partial-between 0']] as const) {
+      const found = await inspect({ steps: '3,5' }, [partial(steps)], traces);
+      assert.deepEqual(codes(found), [code, 'lost-steps 0']);
+      assert.match(text(found.findings[0].code, found.findings[0].args), /of steps 3, 5 the recording holds 3[,;]/);
+    }
+  });
+
   it('passes on that a recording was not analysed, with the command that does it', async () => {
     const output = path.join(folder, 'raw');
     const rank = path.join(output, 'profiling_time', 'step-3', 'rank0_h_1_20261130000000000_ascend_pt');

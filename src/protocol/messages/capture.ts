@@ -21,6 +21,7 @@ export const captureMessages: Readonly<Record<string, string>> = {
   'capture.found.nothing-dynamic': 'torch_npu left nothing in {folder}: the run may have ended before it saw the request, or the asked steps had passed by then; choose later steps, and look into {folder}/dynamic/log.',
   'capture.found.nothing-xtuner': 'XTuner left no profile in {folder}: the run may have ended before the asked steps; its log says “profile” where it began one.',
   'capture.found.partial': 'Rank {rank}: the program ended after {steps} {steps#step#steps}: of steps {asked} the recording holds {held}, and step {next} as far as it got; ask for earlier steps.',
+  'capture.found.partial-between': 'Rank {rank}: the program ended after {steps} {steps#step#steps}: of steps {asked} the recording holds {held}; ask for earlier steps.',
   'capture.found.cut': 'Rank {rank}: the program ended after {steps} {steps#step#steps}, so that only the beginning of step {first} was recorded; ask for earlier steps.',
   'capture.found.aside': 'Rank {rank}: the program has a profiler of its own ({reason}), and FuseLens stepped aside for it; open the traces it writes, or switch it off.',
   'capture.found.failed': 'Rank {rank}: recording failed ({reason}), and the program went on without it; the log has its lines.',

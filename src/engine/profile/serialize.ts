@@ -10,7 +10,7 @@ import type { CommunicationTasks, DeviceEvents, HostEvents, MemorySeries, RankDa
 import type { Problem } from './problems';
 
 /** Goes up whenever a reader's result or this layout changes: old cache files are then ignored. */
-export const RANK_FORMAT_VERSION = 4;
+export const RANK_FORMAT_VERSION = 5;
 
 /** "FLRANK" as a number. */
 const MAGIC = 0x4b4e_4152_4c46;

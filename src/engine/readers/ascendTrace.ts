@@ -17,6 +17,7 @@ import { StreamRegistry } from './ascendStreams';
 import type { ReaderContext } from './reader';
 import { TraceClock } from './traceClock';
 import { DecimalTime } from './traceNumbers';
+import { reportNotShown } from './traceNotShown';
 import { scanTrace, type ScanOutcome } from './traceScanner';
 
 export interface TraceRank {
@@ -51,6 +52,7 @@ export async function readAscendTrace(context: ReaderContext, path: string, stri
   if (events.negativeDurations > 0) {
     context.problems.add('ascend-negative-duration', file, { count: events.negativeDurations, args: { file } });
   }
+  reportNotShown(context.problems, file, events.skipped);
   if (outcome.openAt === 'events') {
     context.problems.add('truncated', `${file} byte ${outcome.lastWholeAt}`, { args: { offset: outcome.lastWholeAt } });
   }

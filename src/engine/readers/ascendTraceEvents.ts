@@ -95,6 +95,8 @@ export class AscendTraceEvents implements TraceVisitor {
   readonly flows = { torchToNpu: flowTable(), hostToDevice: flowTable(), forward: flowTable() };
   readonly tasks = taskTable();
   negativeDurations = 0;
+  /** Events of other kinds, by `ph`: the counters of bandwidth, frequency and memory, which have no place among the lanes. */
+  readonly skipped = new Float64Array(256);
   private readonly categories: Category[] = [];
   private readonly categoryNames: StringTable;
   private readonly ids = new IdKeys();
@@ -121,6 +123,8 @@ export class AscendTraceEvents implements TraceVisitor {
       case PHASE_END:
         this.flow(event);
         break;
+      default:
+        this.skipped[event.phase]++;
     }
   }
 

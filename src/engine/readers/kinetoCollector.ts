@@ -72,7 +72,8 @@ export class KinetoCollector implements TraceVisitor {
   private readonly categoryOfLength: Category[] = new Array<Category>(32).fill(Category.Other);
   private readonly instantNames = new StringTable();
   private readonly instantKinds: Instant[] = [];
-  private readonly skipped = new Float64Array(256);
+  /** Events of kinds that are not shown (counters, ends without a beginning …), by `ph`. */
+  readonly skipped = new Float64Array(256);
   private readonly shapes = new InputTexts(this.strings, shapesText);
   private readonly types = new InputTexts(this.strings, typesText);
   private readonly communication: (boolean | undefined)[] = [];
@@ -401,17 +402,6 @@ export class KinetoCollector implements TraceVisitor {
 
   private skip(event: TraceEvent): void {
     this.skipped[event.phase]++;
-  }
-
-  /** `ph` → events of a kind that is not shown (counters, ends without a beginning …). */
-  notShown(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    this.skipped.forEach((count, phase) => {
-      if (count > 0) {
-        counts.set(phase === 0 ? '?' : String.fromCharCode(phase), count);
-      }
-    });
-    return counts;
   }
 }
 

@@ -4,6 +4,7 @@ import type { ProblemList } from '../profile/problems';
 import type { ExternalIdOutcome, LaunchOutcome } from '../links/launches';
 import type { KinetoPass } from './kineto';
 import type { OddCount } from './kinetoCollector';
+import { reportNotShown } from './traceNotShown';
 
 export interface KinetoFindings {
   readonly pass: KinetoPass;
@@ -52,11 +53,7 @@ function reportScan(problems: ProblemList, where: string, { outcome, collector, 
   if (outcome.nonFinite > 0) {
     problems.add('non-finite', where, { severity: 'info', count: outcome.nonFinite });
   }
-  const notShown = collector.notShown();
-  if (notShown.size > 0) {
-    const phases = [...notShown.keys()].sort().join(', ');
-    problems.add('events-not-shown', where, { severity: 'info', count: [...notShown.values()].reduce((sum, n) => sum + n, 0), args: { phases } });
-  }
+  reportNotShown(problems, where, collector.skipped);
   if (collector.threads.overflow > 0) {
     problems.add('too-many-threads', where, { count: collector.threads.overflow });
   }

@@ -16,6 +16,8 @@ export const kinetoMessages: Readonly<Record<string, string>> = {
   'effect.bad-encoding': 'None on the figures; names that differ only in such bytes may look alike.',
   'problem.non-finite': '{where}: {count} {count#event holds#events hold} inf or NaN where a number belongs.',
   'effect.non-finite': 'Those values are unknown, not 0.',
+  'problem.counters-not-shown': '{where}: {count} {count#value#values} of counters (bandwidth, frequency, memory) {count#is#are} not drawn.',
+  'effect.counters-not-shown': 'None on any figure; ui.perfetto.dev draws them from the same file.',
   'problem.events-not-shown': '{where}: {count} {count#event is#events are} of kinds that are not shown here (ph {phases}).',
   'effect.events-not-shown': 'None on the figures of kernels.',
   'problem.too-many-threads': '{where}: {count} {count#event lies#events lie} on threads beyond the 65,535 that can be told apart.',

@@ -15,7 +15,8 @@ import { lowerFunction } from '../python/lowering';
 import type { OperatorGraph } from '../python/operatorGraph';
 import type { ModuleScope, Program } from '../python/program';
 import { automatonOf, operatorWeight, type Automaton, type AutomatonOptions } from './automaton';
-import { GramIndex, trigrams } from './sourceGrams';
+import { importedFiles } from './importedFiles';
+import { GramIndex, mayHoldForward, trigrams } from './sourceGrams';
 
 /** How a backend's kernel names blur operators together. */
 export type BackendLook = Pick<AutomatonOptions, 'cuda' | 'typesOnly'>;
@@ -119,9 +120,12 @@ function mostAlike<T>(items: readonly T[], grams: readonly ReadonlySet<string>[]
 const LOWER_ALL = 80;
 const BEST_FILES = 90;
 const MOST_FILES = 110;
+/** Of files taken with what they import. */
+const BEST_TOGETHER = 30;
 
 /** Candidates of an index, lowered when they are first wanted. */
 export class CandidateIndex {
+  private readonly imports = new Map<ModuleScope, readonly ModuleScope[]>();
   private readonly lowered = new Map<ModuleScope, readonly Candidate[]>();
   private readonly scopes: readonly ModuleScope[];
 
@@ -151,7 +155,21 @@ export class CandidateIndex {
   private filesLike(region: readonly string[], look: BackendLook): readonly ModuleScope[] {
     const wanted = trigrams(region.filter((op) => operatorWeight(op) >= 0.4));
     const grams = this.scopes.map((scope) => blurred(this.grams.of(scope), look));
-    return mostAlike(this.scopes, grams, (gram) => (wanted.has(gram) ? 1 : 0), { alike: BEST_FILES, shared: BEST_FILES / 5 }, MOST_FILES);
+    const weightOf = (gram: string): number => (wanted.has(gram) ? 1 : 0);
+    const alone = mostAlike(this.scopes, grams, weightOf, { alike: BEST_FILES, shared: BEST_FILES / 5 }, MOST_FILES);
+    // Models whose layers lie in other files: what they import counts as theirs.
+    const gramsOf = new Map(this.scopes.map((scope, i) => [scope, grams[i]]));
+    const together = this.scopes.map((scope) => new Set([scope, ...this.importsOf(scope)].flatMap((part) => [...(gramsOf.get(part) ?? [])])));
+    return [...new Set([...alone, ...mostAlike(this.scopes, together, weightOf, { alike: BEST_TOGETHER, shared: BEST_TOGETHER / 5 }, BEST_TOGETHER)])];
+  }
+
+  private importsOf(scope: ModuleScope): readonly ModuleScope[] {
+    let files = this.imports.get(scope);
+    if (files === undefined) {
+      files = mayHoldForward(scope) ? importedFiles(this.program, scope) : [];
+      this.imports.set(scope, files);
+    }
+    return files;
   }
 }
 

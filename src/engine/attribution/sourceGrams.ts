@@ -28,6 +28,9 @@ const ARITHMETIC: Readonly<Record<string, readonly [string, string]>> = { '+': [
 const FORWARD = /\bdef\s+(?:forward|construct)\b/;
 const NONE: ReadonlySet<string> = new Set();
 
+/** Whether a file's text has such a method at all. */
+export const mayHoldForward = ({ source }: ModuleScope): boolean => FORWARD.test(source.text);
+
 /** Files remembered between sessions; the ones not asked for longest go first. */
 const MOST_KEPT = 20_000;
 const KEPT_VERSION = 1;

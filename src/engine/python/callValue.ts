@@ -190,6 +190,9 @@ function plainMethod(lowering: Lowering, receiver: Value, name: string, args: Ca
     }
     // `cache.index_copy_(1, at, k)`: only tensors have methods that end so.
     const library = receiver.kind === 'unknown' && /[a-z]_$/.test(name) ? LIBRARY_CALLS.get(name) : undefined;
+    if (receiver.kind === 'unknown' && /^(view|reshape|expand|type)_as$/.test(name)) {
+      return UNKNOWN;
+    }
     return library === undefined ? opaque(lowering, `method ${name}`, args, span) : libraryCall(lowering, library, name, args, span, true);
   }
   return nodesOf({ kind: 'sequence', items: args.positional, open: false }).length === 0 ? UNKNOWN : opaque(lowering, `method ${name}`, args, span);

@@ -8,13 +8,20 @@ import { isCacheMethod, libraryBase } from './modelLibraryCalls';
 import type { Dtype } from './operatorGraph';
 import { decoratorName, functionValue } from './scopes';
 import { setLater } from './setLater';
-import { Environment, NONE, nodesOf, NO_ARGUMENTS, UNKNOWN, unknownNumber, type CallArguments, type InstanceValue, type Value } from './values';
+import { choiceOf, Environment, NONE, nodesOf, NO_ARGUMENTS, UNKNOWN, unknownNumber, type CallArguments, type InstanceValue, type Value } from './values';
 
 const DTYPES: ReadonlySet<string> = new Set(['float32', 'float', 'float16', 'half', 'bfloat16', 'float64', 'double', 'int8', 'int16', 'int32', 'int', 'int64', 'long', 'bool', 'uint8']);
 const DTYPE_NAMES: Readonly<Record<string, string>> = { float: 'float32', half: 'float16', double: 'float64', int: 'int32', long: 'int64' };
 const BUILTINS: ReadonlySet<string> = new Set(['range', 'len', 'enumerate', 'zip', 'isinstance', 'getattr', 'setattr', 'hasattr', 'int', 'float', 'bool', 'str', 'tuple', 'list', 'dict', 'set', 'super', 'min', 'max', 'sum', 'abs', 'map', 'print', 'reversed', 'sorted', 'any', 'all', 'type', 'next', 'iter', 'filter', 'callable', 'round', 'id', 'slice']);
 
+/** Expressions beyond this end the lowering: classes whose every argument is open branch without end. */
+const MAX_EVALUATED = 1_000_000;
+
 export function evaluate(lowering: Lowering, expression: Expression, environment: Environment): Value {
+  if (++lowering.evaluated > MAX_EVALUATED) {
+    lowering.graph.cut = true;
+    return UNKNOWN;
+  }
   const value = valueOf(lowering, expression, environment);
   lowering.observe?.(expression, value);
   return value;
@@ -50,7 +57,7 @@ function valueOf(lowering: Lowering, expression: Expression, environment: Enviro
       if (settled === (expression.operator === 'or')) {
         return right;
       }
-      return nodesOf(left).length + nodesOf(right).length > 0 ? merge(lowering, [left, right], expression) : { kind: 'choice', options: [left, right] };
+      return nodesOf(left).length + nodesOf(right).length > 0 ? merge(lowering, [left, right], expression) : choiceOf([left, right]);
     }
     case 'compare':
       return compare(lowering, expression, environment);

@@ -10,7 +10,7 @@ import { GraphBuilder } from './graphBuilder';
 import type { OperatorGraph, Place } from './operatorGraph';
 import type { ModuleScope, Program } from './program';
 import { decoratorName, functionValue, Scopes, type ClassRef } from './scopes';
-import { Environment, nodesOf, NONE, UNKNOWN, unknownNumber, type FunctionValue, type InstanceValue, type Value } from './values';
+import { choiceOf, Environment, nodesOf, NONE, UNKNOWN, unknownNumber, type FunctionValue, type InstanceValue, type Value } from './values';
 
 /** Calls nested deeper than this end in a hole: model code stays well below. */
 export const MAX_CALL_DEPTH = 40;
@@ -43,6 +43,10 @@ export class Lowering {
   readonly optionalNodes = new Set<number>();
   /** Attributes set since the innermost branch began, with what they were: both sides of a branch start from the same instance. */
   journal: { readonly attributes: Map<string, Value>; readonly name: string; readonly before: Value | undefined }[] = [];
+  /** Expressions evaluated so far. */
+  evaluated = 0;
+  /** Attribute maps of instances built since the innermost branch began: nothing outside it knows them. */
+  private newborn = new Set<Map<string, Value>>();
   /** Names of attributes whose later values are being worked out, to end recursion. */
   readonly settingLater = new Set<string>();
   scope: ModuleScope;
@@ -89,12 +93,17 @@ export class Lowering {
    */
   sideOf<T>(body: () => T): { readonly result: T; readonly attributes: AttributeChanges } {
     const outer = this.journal;
+    const older = this.newborn;
     this.journal = [];
+    this.newborn = new Set();
     try {
       const result = body();
       const attributes: AttributeChanges = new Map();
       for (let i = this.journal.length - 1; i >= 0; i--) {
         const { attributes: target, name, before } = this.journal[i];
+        if (this.newborn.has(target)) {
+          continue;
+        }
         const changed = attributes.get(target) ?? new Map<string, { readonly after: Value; readonly before: Value | undefined }>();
         attributes.set(target, changed);
         const after = changed.get(name)?.after ?? target.get(name) ?? UNKNOWN;
@@ -108,6 +117,8 @@ export class Lowering {
       return { result, attributes };
     } finally {
       this.journal = outer;
+      this.newborn.forEach((attributes) => older.add(attributes));
+      this.newborn = older;
     }
   }
 
@@ -120,7 +131,7 @@ export class Lowering {
         const values = sides.map((side) => side.get(target)?.get(name)?.after ?? target.get(name)).filter((value): value is Value => value !== undefined);
         const [first] = values;
         // Lists that one side made longer (`self.layer.append(…)` under an if): the longer one, as in `merge`.
-        const value: Value = values.length === 1 || values.every((other) => other === first) ? first : values.every((other) => other.kind === 'sequence') ? merge(this, values, { start: 0, end: 0 }) : { kind: 'choice', options: values };
+        const value: Value = values.length === 1 || values.every((other) => other === first) ? first : values.every((other) => other.kind === 'sequence') ? merge(this, values, { start: 0, end: 0 }) : choiceOf(values);
         this.journal.push({ attributes: target, name, before: target.get(name) });
         target.set(name, value);
       }
@@ -156,6 +167,7 @@ export class Lowering {
   /** An instance of a class: `__init__` is walked for its attributes, its arguments unknown unless given. */
   construct(ref: ClassRef, args: { readonly positional: readonly Value[]; readonly keywords: ReadonlyMap<string, Value>; readonly anything?: Unsettled }): InstanceValue {
     const instance: InstanceValue = { kind: 'instance', definition: ref.definition, scope: ref.scope, attributes: new Map() };
+    this.newborn.add(instance.attributes);
     const [table] = args.positional;
     if (table?.kind === 'dictionary') {
       // `ACT2FN = ClassInstantier(ACT2CLS)`: a mapping whose entries are classes to instantiate.
@@ -231,7 +243,7 @@ export function merge(lowering: Lowering, values: readonly Value[], span: Span):
   if (present.length === 1 && !(present.length < values.length && MAY_BE_ABSENT.has(present[0].kind))) {
     return present[0];
   }
-  return { kind: 'choice', options: values };
+  return choiceOf(values);
 }
 
 /** Defaults that settle nothing, because arguments of unknown content were passed: none, all, or those that are no code. */

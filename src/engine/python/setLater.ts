@@ -6,7 +6,7 @@ import type { ClassDefinition, Expression, FunctionDefinition, Statement } from 
 import { evaluate } from './evaluate';
 import type { Lowering } from './lowering';
 import type { ModuleScope } from './program';
-import { Environment, NONE, type InstanceValue, type Value } from './values';
+import { choiceOf, Environment, NONE, type InstanceValue, type Value } from './values';
 
 interface Assignment {
   readonly value: Expression;
@@ -38,7 +38,7 @@ export function setLater(lowering: Lowering, instance: InstanceValue, name: stri
       }
       return lowering.quietly(scope, () => evaluate(lowering, value, environment));
     });
-    const value: Value = { kind: 'choice', options: [...values.filter((option) => option.kind !== 'none'), NONE] };
+    const value = choiceOf([...values.filter((option) => option.kind !== 'none'), NONE]);
     instance.attributes.set(name, value);
     return value;
   } finally {

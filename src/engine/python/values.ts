@@ -67,6 +67,27 @@ export const NONE: Value = { kind: 'none' };
 export const UNKNOWN: Value = { kind: 'unknown', nodes: [] };
 export const unknownNumber = (place?: Place): Value => ({ kind: 'number', value: NaN, place });
 
+/** More alternatives than this say nothing about a value. */
+const MOST_OPTIONS = 32;
+
+/** One of several values. Choices among them are taken apart and equal ones are one: nested they would grow without end. */
+export function choiceOf(values: readonly Value[]): Value {
+  const options: Value[] = [];
+  const nodes = new Set<number>();
+  let none = false;
+  for (const value of values.flatMap((option) => (option.kind === 'choice' ? option.options : [option]))) {
+    if (value.kind === 'tensor' ? nodes.has(value.node) : value.kind === 'none' ? none : options.includes(value)) {
+      continue;
+    }
+    if (value.kind === 'tensor') {
+      nodes.add(value.node);
+    }
+    none ||= value.kind === 'none';
+    options.push(value);
+  }
+  return options.length === 1 ? options[0] : { kind: 'choice', options: options.slice(0, MOST_OPTIONS) };
+}
+
 /** Variables of one function call; a lookup falls back to the enclosing function's. */
 export class Environment {
   readonly variables: Map<string, Value>;

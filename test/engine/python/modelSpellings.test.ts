@@ -175,10 +175,15 @@ class Model(nn.Module):
   ['class methods, and module dictionaries that grow', `class Block(nn.Module):
     @classmethod
     def build(cls, config):
-        return Sine(config) if config.sine else Cosine(config)
+        if config.sine:
+            return Sine(config)
+        return Cosine(config)
 class Sine(Block):
+    def __init__(self, config):
+        super().__init__()
+        self.up = nn.Linear(4, 4)
     def forward(self, x):
-        return x.sin()
+        return self.up(x).sin()
 class Cosine(Block):
     def forward(self, x):
         return x.cos()
@@ -194,7 +199,7 @@ class Model(nn.Module):
         for block in self.parts.blocks:
             x = block(x)
         return self.head(self.parts["last"](x))
-`, 'matmul [(sin | cos)]* layerNorm matmul'],
+`, 'matmul [(matmul sin | cos)]* layerNorm matmul'],
   ['named layers in order', `from collections import OrderedDict
 class Model(nn.Module):
     def __init__(self):
@@ -269,6 +274,13 @@ describe('spellings that models of many projects share', () => {
       assert.equal(sequence(graph), launched);
     });
   }
+
+  it('keeps what many branches leave small', () => {
+    const rounds = Array.from({ length: 24 }, (_, i) => `        if config.a${i}:\n            self.part = Part() if config.b${i} else self.part\n        else:\n            self.part = self.part or self.other\n        self.other = self.part if config.c${i} else self.other\n`).join('');
+    const graph = lower(`class Part(nn.Module):\n    def forward(self, x):\n        return x.exp()\nclass Model(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n        self.part = nn.GELU()\n        self.other = nn.SiLU()\n${rounds}    def forward(self, x):\n        return self.part(x)\n`, 'Model');
+    assert.ok(graph.nodes.length < 100);
+    assert.equal(graph.cut, false);
+  });
 
   for (const [body, op, either] of EITHER) {
     it(`reads ${body} as ${either ? 'either form' : op}`, () => {

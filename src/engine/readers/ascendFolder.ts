@@ -49,16 +49,26 @@ export async function describeFolder(port: FilePort, folder: string, entries: re
   if (folders.includes(MSPROF_OUTPUT) || files.some((file) => OP_SUMMARY.test(file)) || (RAW_FOLDER.test(name) && files.some((file) => MSPROF_DATABASE.test(file)))) {
     return [await msprofFolder(port, folder, entries)];
   }
-  const raw = folders.some((sub) => RAW_FOLDER.test(sub)) ? folders.filter((sub) => RAW_FOLDER.test(sub)) : [];
-  const isCollection = /_ascend_(pt|ms)$/.test(name) || files.some((file) => INFO_NAME.test(file)) || folders.includes('FRAMEWORK');
-  if (isCollection && (raw.length > 0 || folders.includes('FRAMEWORK') || files.some((file) => INFO_NAME.test(file)))) {
+  if (isCollection(name, files, folders)) {
     return [{ ...empty(port, folder, entries), kind: 'raw' }];
   }
   if (RAW_FOLDER.test(name)) {
     const analysed = await oldSummaries(port, folder, folders);
-    return analysed.length > 0 ? analysed : [{ ...empty(port, folder, entries), kind: 'raw', tool: 'msprof' }];
+    return analysed.length > 0 ? analysed : rawPart(port, folder, entries);
   }
   return [];
+}
+
+/** What torch_npu or MindSpore collected into one folder, whether it has been analysed or not. */
+function isCollection(name: string, files: readonly string[], folders: readonly string[]): boolean {
+  return files.some((file) => INFO_NAME.test(file)) || folders.includes('FRAMEWORK') || (/_ascend_(pt|ms)$/.test(name) && folders.some((sub) => RAW_FOLDER.test(sub)));
+}
+
+/** A `PROF_…` folder without results: inside a collection it is that collection which shows them, or is to be analysed. */
+async function rawPart(port: FilePort, folder: string, entries: readonly FolderEntry[]): Promise<readonly AscendFolder[]> {
+  const parent = port.dirname(folder);
+  const around = await port.list(parent);
+  return isCollection(port.basename(parent), namesOf(around, 'file'), namesOf(around, 'folder')) ? describeFolder(port, parent, around) : [{ ...empty(port, folder, entries), kind: 'raw', tool: 'msprof' }];
 }
 
 /** Up to CANN 7 the result stood in `device_<n>/summary`. */

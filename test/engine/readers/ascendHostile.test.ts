@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import path from 'node:path';
 import { EventKind } from '../../../src/engine/profile/columns';
 import { hasSharedData, sharedPath } from '../../sharedData';
 import { find, kernelsOf, problemKinds, readOnly, readSource } from './ascendSupport';
@@ -86,5 +87,9 @@ describe('hostile Ascend inputs', function () {
     const folder = `${hostile('s10-ascend-not-analysed')}/hostx_3111_20250904101112131_ascend_pt`;
     assert.deepEqual(problems.map(({ kind, severity, args }) => [kind, severity, args?.['command']]),
       [['ascend-not-analysed', 'error', `from torch_npu.profiler.profiler import analyse; analyse("${folder}")`]]);
+    // Its raw part, opened alone, is still to be analysed as a whole.
+    const part = await find(path.join(folder, 'PROF_000001_20250904101112131_ABCDEFGH'));
+    assert.deepEqual([part.sources.map(({ rank, format }) => [rank, format]), part.problems.map(({ kind, args }) => [kind, args?.['command']])],
+      [[[0, 'ascend-raw']], [['ascend-not-analysed', `from torch_npu.profiler.profiler import analyse; analyse("${folder}")`]]]);
   });
 });

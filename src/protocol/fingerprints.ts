@@ -39,6 +39,8 @@ export interface FingerprintEntry {
   readonly unit?: 'operator';
   readonly occurrences: number;
   readonly perStep: number;
+  /** In each repeat of the layer pattern (one layer, or the shortest mix of layers that repeats); null outside repeated layers. */
+  readonly perLayer: number | null;
   readonly meanUs: number;
   readonly totalUs: number;
   readonly periodUs: number | null;

@@ -3,6 +3,7 @@ import { wasteExplanation } from '../../src/protocol/wasteText';
 import { button } from '../shared/controls';
 import { h } from '../shared/dom';
 import { familyColour } from '../shared/theme';
+import { UNKNOWN } from '../shared/words';
 import { section } from '../tables/tableSection';
 import { chainName, type FingerprintsOptions } from './fingerprintsContent';
 
@@ -21,6 +22,7 @@ export function chainCard(entry: FingerprintEntry, options: FingerprintsOptions)
     ['report.times', words.count(entry.occurrences)],
     ['report.mean', words.time(entry.meanUs)],
     ['report.kernelTime', words.time(entry.totalUs)],
+    ['fingerprints.perLayer', entry.perLayer === null ? UNKNOWN : words.number(entry.perLayer, Number.isInteger(entry.perLayer) ? 0 : 1)],
     ['fingerprints.period', words.time(entry.periodUs)],
     ['fingerprints.gaps', words.time(entry.gapUs)],
     ['fingerprints.recoverableDevice', range(entry.recoverableDeviceUs, options)],

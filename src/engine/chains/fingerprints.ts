@@ -11,6 +11,7 @@ import { busyUnions, selectEvents } from '../analysis/selection';
 import { findWastes } from './findWastes';
 import { kernelSequences, TokenNames, type KernelSequence } from './kernelSequence';
 import { chainPatterns, type ChainPattern } from './patterns';
+import { layerPeriods, type Period } from './periods';
 import { PHASES, phasesOf, type Phase } from './phases';
 import { recognise, type Occurrence } from './recognise';
 import { recoverable, type Recoverable } from './recoverable';
@@ -35,6 +36,8 @@ export interface Fingerprint {
   readonly kernels: readonly ChainKernel[];
   readonly occurrences: number;
   readonly perStep: number;
+  /** Occurrences in each repeat of the layer pattern (one layer, or the shortest mix of layers that repeats); NaN outside repeated layers. */
+  readonly perLayer: number;
   readonly meanNs: number;
   readonly totalNs: number;
   /** Median distance between starts of neighbouring occurrences, NaN for a single one. */
@@ -47,6 +50,8 @@ export interface Fingerprint {
   readonly events: readonly Uint32Array[];
 }
 
+/** What a layer is known by. */
+const LAYER_PRODUCTS = new Set(['matmul', 'attention', 'attentionBackward']);
 /** An unknown chain that runs less often than this a step is no pattern. */
 const UNKNOWN_MINIMUM = 8;
 
@@ -66,6 +71,8 @@ export function fingerprints(rank: RankData, parser: Parser, options: Fingerprin
   const inStep = (event: number): boolean => options.step === undefined || rank.deviceEvents.step[event] === options.step;
   const phases = sequences.map((sequence) => phasesOf(sequence.tokens, names));
   const taken = sequences.map((sequence) => new Uint8Array(sequence.tokens.length));
+  const heavy = (token: number): boolean => LAYER_PRODUCTS.has(names.names[token]);
+  const periods = sequences.map(({ tokens }) => layerPeriods(tokens, heavy));
   const add = (fusion: Fusion | undefined, pattern: ChainPattern | undefined, phase: Phase, chain: string, occurrence: GroupOccurrence): void => {
     const group = groups.get(`${fusion?.id ?? ''}|${phase}|${chain}`);
     if (group === undefined) {
@@ -79,7 +86,8 @@ export function fingerprints(rank: RankData, parser: Parser, options: Fingerprin
     const pattern = patterns[occurrence.pattern];
     if (inStep(sequence.order[sequence.positions[occurrence.first]])) {
       const chain = [...occurrence.matched].filter((index) => index >= 0).map((index) => names.names[sequence.tokens[index]]).join(' ');
-      add(pattern?.fusion, pattern, phaseOf(occurrence, phases[s], pattern?.fusion.family ?? ''), chain, occurrenceOf(sequence, occurrence));
+      const layers = periods[s].find(({ start, end }) => start <= occurrence.first && occurrence.first < end);
+      add(pattern?.fusion, pattern, phaseOf(occurrence, phases[s], pattern?.fusion.family ?? ''), chain, occurrenceOf(sequence, occurrence, layers));
     }
   };
   sequences.forEach((sequence, s) => {
@@ -111,6 +119,8 @@ interface GroupOccurrence {
   /** For each column the token of the pattern it stands for. */
   readonly terms: ArrayLike<number>;
   readonly stallNs?: number | undefined;
+  /** The stretch of repeated layers it lies in. */
+  readonly layers?: Period | undefined;
 }
 
 interface Group {
@@ -121,9 +131,9 @@ interface Group {
   readonly occurrences: GroupOccurrence[];
 }
 
-function occurrenceOf({ order, positions }: KernelSequence, { first, last, matched }: Occurrence): GroupOccurrence {
+function occurrenceOf({ order, positions }: KernelSequence, { first, last, matched }: Occurrence, layers: Period | undefined): GroupOccurrence {
   const terms = Int32Array.from([...matched].map((index, i) => (index >= 0 ? i : -1)).filter((i) => i >= 0));
-  return { own: order.slice(positions[first], positions[last] + 1), columns: Int32Array.from(terms, (i) => order[positions[matched[i]]]), terms };
+  return { own: order.slice(positions[first], positions[last] + 1), columns: Int32Array.from(terms, (i) => order[positions[matched[i]]]), terms, layers };
 }
 
 /** A forward chain found in the backward pass is recompute: no operator of its own runs there. */
@@ -187,10 +197,22 @@ function summarise(rank: RankData, group: Group, steps: number, communication: I
   }));
   return {
     id: hash(`${group.fusion?.id ?? ''}|${group.phase}|${group.chain}`), fusion: group.fusion, form: group.pattern?.form ?? '', chain: group.chain, phase: group.phase,
-    kernels, occurrences: count, perStep: count / steps, meanNs: total / count, totalNs: total, periodNs: medianDistance(starts), gapNs: gap, stallNs: stall,
+    kernels, occurrences: count, perStep: count / steps, perLayer: perLayer(group.occurrences), meanNs: total / count, totalNs: total, periodNs: medianDistance(starts), gapNs: gap, stallNs: stall,
     recoverable: recoverable({ occurrences: count, meanNs: total / count, longestNs: group.fusion?.find === undefined ? longest / count : 0, exposedShare: total === 0 ? 0 : exposed / total, gapNs: gap, mayRemain: group.fusion?.find !== undefined }),
     events: group.occurrences.map(({ own }) => own),
   };
+}
+
+/** From the stretch with the most occurrences, if these are more than chance. */
+function perLayer(occurrences: readonly GroupOccurrence[]): number {
+  const counts = new Map<Period, number>();
+  for (const { layers } of occurrences) {
+    if (layers !== undefined) {
+      counts.set(layers, (counts.get(layers) ?? 0) + 1);
+    }
+  }
+  const [most] = [...counts].sort((a, b) => b[1] - a[1]);
+  return most === undefined || most[1] < 3 ? NaN : most[1] / most[0].repeats;
 }
 
 function medianDistance(starts: number[]): number {

@@ -18,6 +18,7 @@ export const fingerprintMessages: Readonly<Record<string, string>> = {
   'fingerprints.zoom': '{ms} ms',
   'fingerprints.showFirst': 'Show the first in the timeline',
   'fingerprints.period': 'Period',
+  'fingerprints.perLayer': 'Times in each repeat of the layers',
   'fingerprints.gaps': 'Gaps between its kernels',
   'fingerprints.recoverableDevice': 'Recoverable on the device',
   'fingerprints.recoverableStep': 'Of it on the critical path',

@@ -51,6 +51,8 @@ describe('attribution of the sample, which has no stacks', () => {
       const [{ sources: [source], fingerprint }] = gated;
       assert.deepEqual([source.startLine, source.endLine, source.method], [29, 30, 'alignment'], `${where} ${phase}`);
       assert.equal(fingerprint.occurrences, 36, `${where} ${phase}`);
+      // Three layers with a gated norm, then one of full attention, six times.
+      assert.equal(fingerprint.perLayer, 3, `${where} ${phase}`);
       if (phase !== 'backward') {
         assert.equal(fingerprint.kernels.length, 11, `${where} ${phase}`);
       }

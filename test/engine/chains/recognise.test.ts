@@ -116,25 +116,31 @@ describe('phases', () => {
 });
 
 describe('layer periods', () => {
-  /** A sequence with a known layer, repeated. */
-  const layered = (layer: readonly number[], repeats: number): Uint16Array => Uint16Array.from([1, 2, ...Array.from({ length: repeats }, () => layer).flat(), 3, 4]);
+  const heavy = (token: number): boolean => token % 6 === 5;
+  /** Operators of a layer of its own: `from` is a product, every sixth after it too. */
+  const layerFrom = (from: number, length: number): readonly number[] => Array.from({ length }, (_, i) => from + i);
+  const repeated = (layers: readonly (readonly number[])[]): Uint16Array => Uint16Array.from([1, 2, ...layers.flat(), 3, 4]);
+  const layer = layerFrom(5, 18);
 
-  it('finds the lag of repeated layers', () => {
-    const layer = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22];
-    const [period] = layerPeriods(layered(layer, 24));
-    assert.equal(period.lag, layer.length);
-    assert.ok(period.repeats >= 23 && period.repeats <= 24);
+  it('are as long as a repeated layer', () => {
+    const periods = layerPeriods(repeated(Array.from({ length: 24 }, () => layer)), heavy);
+    assert.deepEqual(periods, [{ lag: 18, start: 2, end: 2 + 24 * 18, repeats: 24 }]);
   });
 
-  it('follows a layer that is one kernel short', () => {
-    const layer = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22];
-    const whole = [...Array.from({ length: 10 }, () => layer).flat(), ...layer.slice(0, 8), ...layer.slice(9), ...Array.from({ length: 10 }, () => layer).flat()];
-    const periods = layerPeriods(Uint16Array.from(whole));
-    assert.ok(periods.every((period) => period.lag === layer.length));
-    assert.ok(periods.reduce((sum, period) => sum + period.end - period.start, 0) > whole.length * 0.9);
+  it('go on past a layer that is one kernel short, and one that has three more', () => {
+    const ten = Array.from({ length: 10 }, () => layer);
+    const periods = layerPeriods(repeated([...ten, [...layer.slice(0, 8), ...layer.slice(9)], ...ten, [...layer.slice(0, 4), 90, 91, 92, ...layer.slice(4)], ...ten]), heavy);
+    assert.deepEqual(periods.map(({ lag, repeats }) => [lag, repeats]), [[18, 32]]);
   });
 
-  it('says nothing of a sequence without repeats', () => {
-    assert.deepEqual(layerPeriods(Uint16Array.from({ length: 2000 }, (_, i) => i)), []);
+  it('are the shortest mix that repeats, where kinds of layers alternate', () => {
+    const other = layerFrom(41, 25);
+    const periods = layerPeriods(repeated(Array.from({ length: 6 }, () => [...layer, ...layer, ...layer, ...other])), heavy);
+    assert.deepEqual(periods.map(({ lag, repeats }) => [lag, repeats]), [[79, 6]]);
+  });
+
+  it('are no loops without products, and nothing where nothing repeats', () => {
+    assert.deepEqual(layerPeriods(repeated(Array.from({ length: 100 }, () => [6, 7, 8, 9, 10])), heavy), []);
+    assert.deepEqual(layerPeriods(Uint16Array.from({ length: 2000 }, (_, i) => i), heavy), []);
   });
 });

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { analyzeReport, clockProblems, type ReportPart } from '../engine/analysis/analyzeReport';
+import { analyzeReport, clockProblems, labelInProfile, type ReportPart } from '../engine/analysis/analyzeReport';
 import { overview } from '../engine/analysis/overview';
 import { isHostWork, workOf } from '../engine/links/hostWork';
 import { asReason, ProblemList, UnreadableInput } from '../engine/profile/problems';
@@ -115,7 +115,7 @@ async function readRanks(opened: OpenProfile, ranks: readonly RankSummary[], loc
       const { part, told, explanation } = await session.reportPart(rank.id, request, { signal: context.io.signal });
       parts.push(part);
       if (pages.length < pageLimit) {
-        const page = overview(loaded.data, { label: loaded.source.label, ...(step === undefined ? {} : { step }) });
+        const page = overview(loaded.data, { label: labelInProfile(summary, rank), ...(step === undefined ? {} : { step }) });
         pages.push({ report: page.report, overview: page, files: await session.call('rankFiles', { rank: rank.id }), ...(told === undefined ? {} : { explained: told }) });
       }
       if (kernelsFile !== undefined && !operatorsTold && isHostWork(loaded.data)) {

@@ -220,7 +220,12 @@ export class SectionBuilder {
 const LANES = ['computeBusyUs', 'exposedCommunicationUs', 'exposedCopyUs', 'freeUs'] as const satisfies readonly (keyof LaneFigures)[];
 
 export function rankName(rank: Pick<RankReport, 'rank' | 'label'>, say: (code: string, args?: Readonly<Record<string, string | number>>) => string): string {
-  return rank.rank === null ? rank.label : say('report.rankNumber', { rank: rank.rank });
+  if (rank.rank === null) {
+    return rank.label;
+  }
+  const name = say('report.rankNumber', { rank: rank.rank });
+  // Names of folders hold no slash: what stands before one is the run or step.
+  return rank.label.includes('/') ? `${rank.label.slice(0, rank.label.lastIndexOf('/'))} · ${name}` : name;
 }
 
 function sourceText({ source }: FingerprintEntry): string {

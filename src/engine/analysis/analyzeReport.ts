@@ -22,6 +22,11 @@ export interface AnalyzeInput {
   readonly problems: readonly Problem[];
 }
 
+/** A rank's label; where a profile holds several runs or steps, with the one it lies in before it, since each has a rank 0. */
+export function labelInProfile({ ranks }: Pick<ProfileSummary, 'ranks'>, { group, label }: Pick<RankSummary, 'group' | 'label'>): string {
+  return group !== '' && ranks.some((rank) => rank.group !== group) ? `${group}/${label}` : label;
+}
+
 /**
  * The whole report. Ranks keep their own zero while they are read; here all times move to one base, the earliest of them,
  * and to the clock of the first rank, so that ranks can be compared by plain subtraction. Messages are English: the JSON is read by programs.
@@ -44,15 +49,15 @@ export function analyzeReport({ summary, parts: read, problems: found }: Analyze
         const loaded = parts.find((part) => part.summary.id === rank.id)?.summary.loaded ?? rank.loaded;
         const report = parts.find((part) => part.summary.id === rank.id)?.report;
         return {
-          rank: report?.rank ?? rank.rank ?? null, label: rank.label, device: loaded?.device ?? null, host: loaded?.host ?? null,
+          rank: report?.rank ?? rank.rank ?? null, label: labelInProfile(summary, rank), device: loaded?.device ?? null, host: loaded?.host ?? null,
           steps: loaded?.steps.length ?? 0, kernels: loaded?.kernels ?? null,
         };
       }),
       versions: versionsOf(summary, parts),
     },
     problems: problems.map((problem) => ({ kind: problem.kind, count: problem.count, ...renderProblem(problem), where: problem.where })),
-    ranks: parts.map((part) => ({ ...shifted(part.report, Number(part.baseNs - (baseNs ?? part.baseNs))), rank: part.report.rank ?? part.summary.rank ?? null })),
-    fingerprints: mergedFingerprints(parts),
+    ranks: parts.map((part) => ({ ...shifted(part.report, Number(part.baseNs - (baseNs ?? part.baseNs))), rank: part.report.rank ?? part.summary.rank ?? null, label: labelInProfile(summary, part.summary) })),
+    fingerprints: mergedFingerprints(summary, parts),
     sources: parts.find((part) => (part.sources ?? []).length > 0)?.sources ?? [],
     findings: [],
   };
@@ -68,13 +73,13 @@ export function clockProblems(parts: readonly ReportPart[], offsets = clockOffse
 }
 
 /** Chains by id over the ranks: the entry of the first rank that has it, and each rank's own figures beside it. */
-function mergedFingerprints(parts: readonly ReportPart[]): readonly ReportedFingerprint[] {
+function mergedFingerprints(profile: ProfileSummary, parts: readonly ReportPart[]): readonly ReportedFingerprint[] {
   const merged = new Map<string, { readonly entry: FingerprintEntry; readonly ranks: ReportedFingerprint['ranks'][number][] }>();
   for (const { summary, report, fingerprints } of parts) {
     for (const entry of fingerprints ?? []) {
       const known = merged.get(entry.id) ?? { entry, ranks: [] };
       merged.set(entry.id, known);
-      known.ranks.push({ rank: report.rank ?? summary.rank ?? null, label: summary.label, occurrences: entry.occurrences, totalUs: entry.totalUs, recoverableDeviceUs: entry.recoverableDeviceUs });
+      known.ranks.push({ rank: report.rank ?? summary.rank ?? null, label: labelInProfile(profile, summary), occurrences: entry.occurrences, totalUs: entry.totalUs, recoverableDeviceUs: entry.recoverableDeviceUs });
     }
   }
   return [...merged.values()].map(({ entry, ranks }) => ({ ...entry, explanation: wasteExplanation(entry, text) ?? null, ranks }));

@@ -33,7 +33,7 @@ export const mayHoldForward = ({ source }: ModuleScope): boolean => FORWARD.test
 
 /** Files remembered between sessions; the ones not asked for longest go first. */
 const MOST_KEPT = 20_000;
-const KEPT_VERSION = 1;
+const KEPT_VERSION = 2;
 
 interface KeptGrams {
   readonly version: number;

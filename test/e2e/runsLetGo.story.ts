@@ -140,6 +140,8 @@ describe('a window on runs', () => {
   });
 
   (SSHD === undefined ? it.skip : it)('asks what ssh asks in an input box, sends the folder after a look at what will go, and lists what runs on that host', async () => {
+    // That of a try before.
+    await lab?.dispose();
     lab = await startSshLab();
     // The key is of use only to who knows its words.
     execFileSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', PASSPHRASE, '-f', path.join(lab.folder, 'id')]);

@@ -218,4 +218,11 @@ describe('timeline view', function () {
     assert.notDeepEqual(await other.locator('.lanes-canvas').screenshot(), before);
     await other.close();
   });
+
+  it('opens in the language of the host, and can be told to stop', async () => {
+    await page.evaluate((bundle) => { window.postMessage({ kind: 'opening', name: 'again', language: 'zh-cn', bundle }); }, chinese);
+    await page.getByText(chinese['Opening {name}'].replace('{name}', 'again')).waitFor();
+    await page.getByText(chinese.Cancel, { exact: true }).click();
+    assert.deepEqual((await messages()).at(-1), { kind: 'cancel', id: 0 });
+  });
 });

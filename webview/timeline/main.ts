@@ -34,9 +34,13 @@ function closeView(): void {
 function receive(message: OtherMessage): void {
   switch (message.kind) {
     case 'opening':
+      if (message.bundle !== undefined) {
+        words = new Words(message.language ?? 'en', message.bundle);
+        opening = undefined;
+      }
       if (opening === undefined) {
         closeView();
-        opening = new ReadingPage(words, words.t('view.opening', { name: message.name }));
+        opening = new ReadingPage(words, words.t('view.opening', { name: message.name }), () => bridge.post({ kind: 'cancel', id: 0 }));
         showPage(root, opening.element);
       }
       if (message.progress !== undefined) {

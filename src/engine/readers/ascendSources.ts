@@ -26,7 +26,7 @@ export async function rankSources(port: FilePort, root: string, folders: readonl
     }
   }
   if (alternative !== undefined) {
-    search.problems.add('ascend-two-exports', root, { severity: 'info', args: { used: alternative === 'db' ? 'text' : 'db' } });
+    search.problems.add('ascend-two-exports', root, { severity: 'info', args: { used: alternative === 'db' ? 'text' : 'database' } });
   }
   const ranks = sources.filter((source) => source.format !== 'ascend-cluster');
   const cluster = sources.find((source) => source.format === 'ascend-cluster')?.path;

@@ -100,7 +100,7 @@ describe('Ascend folders', () => {
     const text = await find(root);
     assert.deepEqual([text.alternative, text.sources[0].format, problemKinds(text.problems)], ['db', 'ascend-text', ['ascend-two-exports']]);
     const database = await find(root, 'db');
-    assert.deepEqual([database.alternative, database.sources[0].format, database.problems[0].args?.['used']], ['text', 'ascend-db', 'db']);
+    assert.deepEqual([database.alternative, database.sources[0].format, database.problems[0].args?.['used']], ['text', 'ascend-db', 'database']);
   });
 
   it('with a database alone read that', async () => {

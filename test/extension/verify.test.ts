@@ -94,4 +94,20 @@ describe('Verify Fusion', () => {
     assert.equal(await verify(document, 1), undefined);
     assert.equal(fs.existsSync(`${interpreter}.asked`), false);
   });
+
+  it('runs on the host that is set, by the ssh of the run settings', async function () {
+    this.timeout(60_000);
+    // Stands in for ssh: answers for its configuration, and runs here what the host should.
+    const ssh = path.join(folder, 'ssh');
+    fs.writeFileSync(ssh, `#!/bin/sh\nprintf '%s\\n' "$*" >> '${ssh}.log'\nfor word; do case $word in -G|-O) exit 0;; esac; last=$word; done\nexec sh -c "$last"\n`, { mode: 0o755 });
+    const set = (values: Readonly<Record<string, unknown>>): Promise<unknown> => Promise.all(Object.entries(values).map(([name, value]) => vscode.workspace.getConfiguration('fuselens').update(name, value, vscode.ConfigurationTarget.Global)));
+    await set({ 'run.sshPath': ssh, 'run.sshArguments': ['-F', '/nowhere with blanks'], 'verify.host': { name: 'box', python: interpreter } });
+    try {
+      const report = await verify(await open('onHost.py'));
+      assert.deepEqual([report?.verdict, report?.host], ['verified', 'box']);
+      assert.match(fs.readFileSync(`${ssh}.log`, 'utf8'), /^-F \/nowhere with blanks -T .* -- box /m);
+    } finally {
+      await set({ 'run.sshPath': undefined, 'run.sshArguments': undefined, 'verify.host': undefined });
+    }
+  });
 });

@@ -75,14 +75,15 @@ export function removals(text: string, block: readonly Statement[], dead: Readon
     while (last + 1 < block.length && dead.has(block[last + 1]) && /^[ \t]*;[ \t]*$/.test(text.slice(block[last].end, block[last + 1].start))) {
       last++;
     }
-    const lineStart = text.lastIndexOf('\n', block[i].start - 1) + 1;
-    const rest = /^[ \t]*;?[ \t]*(#[^\r\n]*)?(\r\n|\n|$)/.exec(text.slice(block[last].end));
+    const lineStart = Math.max(text.lastIndexOf('\n', block[i].start - 1), text.lastIndexOf('\r', block[i].start - 1)) + 1;
+    const rest = /^[ \t]*;?[ \t]*(#[^\r\n]*)?(\r\n|\n|\r|$)/.exec(text.slice(block[last].end));
     if (rest !== null && /^[ \t]*$/.test(text.slice(lineStart, block[i].start))) {
       const end = block[last].end + rest[0].length;
       // The empty line behind a function goes with it.
-      const blank = block[last].kind === 'function' ? /^[ \t]*\r?\n/.exec(text.slice(end))?.[0].length ?? 0 : 0;
+      const blank = block[last].kind === 'function' ? /^[ \t]*(?:\r?\n|\r)/.exec(text.slice(end))?.[0].length ?? 0 : 0;
       edits.push({ start: lineStart, end: end + blank, text: '' });
-    } else if (last + 1 < block.length && !text.slice(block[last].end, block[last + 1].start).includes('\n')) {
+    } else if (last + 1 < block.length && (i === 0 || !/[\r\n]/.test(text.slice(block[last].end, block[last + 1].start)))) {
+      // The first statement on the line of a header has nothing before it: the next one takes its place.
       edits.push({ start: block[i].start, end: block[last + 1].start, text: '' });
     } else {
       edits.push({ start: block[i - 1].end, end: block[last].end, text: '' });

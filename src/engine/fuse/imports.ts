@@ -39,8 +39,8 @@ export function importEdit(scope: ModuleScope, module: string, guarded: boolean)
     const at = /^(#.*(\r?\n|$))*/.exec(scope.text)?.[0].length ?? 0;
     return { start: at, end: at, text: `${statement.join(newline)}${newline}` };
   }
-  const stop = scope.text.indexOf('\n', after.end);
-  const at = stop < 0 ? scope.text.length : stop > 0 && scope.text[stop - 1] === '\r' ? stop - 1 : stop;
+  const stop = scope.text.slice(after.end).search(/[\r\n]/);
+  const at = stop < 0 ? scope.text.length : after.end + stop;
   const lines = guarded ? ['', ...statement.slice(0, -1)] : statement;
   return { start: at, end: at, text: `${newline}${lines.join(newline)}` };
 }
@@ -51,4 +51,4 @@ function docstring({ module }: ModuleScope): { readonly end: number } | undefine
 }
 
 /** The line end that the file uses. */
-export const lineEnd = (text: string): string => (/\r\n/.test(text.slice(0, text.indexOf('\n') + 1)) ? '\r\n' : '\n');
+export const lineEnd = (text: string): string => /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';

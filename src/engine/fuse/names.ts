@@ -54,6 +54,33 @@ export function nameUses(part: unknown, uses: NameUse[] = []): readonly NameUse[
   }
 }
 
+/** Names that mean something of the function's own in it or in a part of it: a module of such a name cannot be written there. */
+export function localNames(definition: FunctionDefinition): ReadonlySet<string> {
+  const names = new Set(nameUses(definition).filter(({ kind }) => kind === 'write').map(({ name }) => name));
+  parts([definition], (part) => {
+    switch (part.kind) {
+      case 'function': case 'lambda':
+        part.parameters.forEach(({ name }) => names.add(name));
+        break;
+      case 'importFrom':
+        part.names.forEach(({ name, alias }) => names.add(alias ?? name));
+        break;
+      case 'import':
+        part.names.forEach(({ module, alias }) => alias !== undefined && alias !== module && names.add(alias));
+        break;
+      case 'with':
+        part.items.forEach(({ alias }) => alias?.kind === 'name' && names.add(alias.name));
+        break;
+      case 'comprehension':
+        part.clauses.forEach(({ target }) => nameUses(target).forEach(({ name }) => names.add(name)));
+        break;
+      default:
+        break;
+    }
+  });
+  return names;
+}
+
 function written(target: Expression, uses: NameUse[]): void {
   if (target.kind === 'name') {
     uses.push({ name: target.name, at: target.start, kind: 'write' });

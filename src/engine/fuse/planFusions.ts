@@ -19,7 +19,7 @@ import { GENERAL_CAUTIONS, surroundings } from './cautions';
 import { functionalName, importEdit, runsElsewhere } from './imports';
 import { isMet, NOTHING_KNOWN, type Installed } from './installed';
 import { innerViewsOf, matchFacts, sitesOf, type MatchFacts } from './matchFacts';
-import { nameUses, within } from './names';
+import { localNames, nameUses, within } from './names';
 import { applyEdits, type FusePlan, type TextEdit } from './plan';
 import { refusal, WAIVABLE } from './refusals';
 import { RoleTexts } from './roleTexts';
@@ -187,9 +187,13 @@ function writeEdits(trace: FunctionTrace, match: FusionMatch, facts: MatchFacts,
   if (holding === undefined || [...touched].some((statement) => statement.start > root.start || (statement !== root && assignedNames(statement) === undefined))) {
     return { reason: 'control-flow' };
   }
-  const functional = functionalName(scope, new Set(nameUses(definition).filter(({ kind }) => kind === 'write').map(({ name }) => name)));
+  const own = localNames(definition);
+  const functional = functionalName(scope, own);
   if (functional === undefined) {
     return { reason: 'no-torch-import' };
+  }
+  if (replacement.module !== undefined && own.has(replacement.module.split('.')[0])) {
+    return { reason: 'name-taken' };
   }
   // First as if everything the form computes were gone, then with what really goes.
   let gone: ReadonlySet<Statement> = new Set([...touched].filter((statement) => statement !== root));

@@ -3,8 +3,8 @@ export class LineIndex {
   private readonly starts: number[] = [0];
 
   constructor(text: string) {
-    for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) {
-      this.starts.push(i + 1);
+    for (const { index, 0: end } of text.matchAll(/\r\n|\n|\r/g)) {
+      this.starts.push(index + end.length);
     }
   }
 

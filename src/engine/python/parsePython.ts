@@ -9,7 +9,8 @@ import type { Argument, ClassDefinition, Expression, FunctionDefinition, Module,
 const MAX_DEPTH = 400;
 
 export function parsePython(parser: Parser, text: string): Module {
-  const tree = parser.parse(text);
+  // A carriage return alone ends a line in Python, but not in the grammar, where a comment would swallow the code after it.
+  const tree = parser.parse(text.replace(/\r(?!\n)/g, '\n'));
   if (tree === null) {
     return { body: [], errors: [{ start: 0, end: text.length }] };
   }

@@ -43,6 +43,7 @@ export const fuseMessages: Readonly<Record<string, string>> = {
   'fuse.reason.value-overwritten': 'A name that the fused operator needs holds another value by then.',
   'fuse.reason.number-not-named': 'The number that the form adds is not written where it can be read.',
   'fuse.reason.no-torch-import': 'The file does not import torch by a name of its own.',
+  'fuse.reason.name-taken': 'The function uses the name of the module that the fused operator comes from for something else.',
   'fuse.reason.runs-elsewhere': 'The file also runs on other devices, and no portable form could be written beside the fused one.',
   'fuse.reason.would-not-parse': 'The edited file would not be Python any more.',
   'fuse.reason.version-too-old': 'The installed version does not have the fused operator yet.',

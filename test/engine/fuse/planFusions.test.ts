@@ -143,6 +143,31 @@ describe('planning fusions', () => {
     assert.equal(fuse(branch), branch);
   });
 
+  const SCALE = 'v = x.pow(2).mean(-1, keepdim=True)\n    return w * (x * torch.rsqrt(v + 1e-6))\n';
+
+  it('writes no module by a name that the function uses for something else', () => {
+    const parameter = (name: string): string => `${HEADER}def case(x, w, ${name}):\n    ${SCALE}`;
+    assert.match(fuse(parameter('F')), /return (torch\.)?nn\.functional\.rms_norm\(/);
+    assert.equal(fuse(parameter('torch_npu'), 'ascend'), parameter('torch_npu'));
+    assert.deepEqual(reasons(parameter('torch_npu'), 'ascend'), ['rms-norm name-taken']);
+    for (const local of ['from mine import functional as F', 'with x as F:\n        pass', 'sizes = [F for F in x.shape]']) {
+      assert.match(fuse(`${HEADER}def case(x, w):\n    ${local}\n    ${SCALE}`), /return (torch\.)?nn\.functional\.rms_norm\(/, local);
+    }
+    assert.match(fuse(`${HEADER}def case(x, w):\n    import torch_npu\n    ${SCALE}`, 'ascend'), /torch_npu\.npu_rms_norm\(/);
+  });
+
+  it('reads a carriage return alone as the end of a line, as Python does', () => {
+    const text = `${HEADER}def case(x, w):\n    ${SCALE}`;
+    assert.equal(fuse(text.replaceAll('\n', '\r'), 'ascend'), fuse(text, 'ascend').replaceAll('\n', '\r'));
+    const swallowed = `${HEADER}def case(x, w):\n    v = x.pow(2).mean(-1, keepdim=True)  # mean\r    v = v * 2\r    return w * (x * torch.rsqrt(v + 1e-6))\n`;
+    assert.equal(fuse(swallowed), swallowed);
+  });
+
+  it('takes out a statement that stands first on the line of its function', () => {
+    const edited = fuse(`${HEADER}def case(x, w): v = x.pow(2).mean(-1, keepdim=True); \\\n    return w * (x * torch.rsqrt(v + 1e-6))\n`);
+    assert.equal(edited, `${HEADER}def case(x, w): \\\n    return F.rms_norm(x, x.shape[-1:], w, 1e-6)\n`);
+  });
+
   it('never edits an installed package', () => {
     const plans = plan(body(NORM), 'torch', '/usr/lib/python3/site-packages/models/model.py');
     assert.deepEqual(plans.map(({ status, reason }) => [status, reason]), [['refused', 'outside-workspace']]);

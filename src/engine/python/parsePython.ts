@@ -7,10 +7,12 @@ import type { Argument, ClassDefinition, Expression, FunctionDefinition, Module,
 
 /** Deeper nesting than this is generated text, not model code; it becomes opaque instead of overflowing the stack. */
 const MAX_DEPTH = 400;
+/** Lines of comment in a row that are taken out before parsing. */
+const LONG_COMMENT = 500;
 
 export function parsePython(parser: Parser, text: string): Module {
   // A carriage return alone ends a line in Python, but not in the grammar, where a comment would swallow the code after it.
-  const tree = parser.parse(text.replace(/\r(?!\n)/g, '\n'));
+  const tree = parser.parse(withoutLongComments(text.replace(/\r(?!\n)/g, '\n')));
   if (tree === null) {
     return { body: [], errors: [{ start: 0, end: text.length }] };
   }
@@ -19,6 +21,27 @@ export function parsePython(parser: Parser, text: string): Module {
   } finally {
     tree.delete();
   }
+}
+
+/** The grammar looks past all comment lines from each of them: so many in a row take minutes. Blanks keep every place. */
+function withoutLongComments(text: string): string {
+  if (text.length < LONG_COMMENT) {
+    return text;
+  }
+  const lines = text.split('\n');
+  for (let first = 0; first < lines.length; first++) {
+    let end = first;
+    while (end < lines.length && /^\s*#/.test(lines[end])) {
+      end++;
+    }
+    if (end - first >= LONG_COMMENT) {
+      for (let i = first; i < end; i++) {
+        lines[i] = ' '.repeat(lines[i].length);
+      }
+    }
+    first = end;
+  }
+  return lines.join('\n');
 }
 
 /** Where the text is no Python. */

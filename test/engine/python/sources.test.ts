@@ -35,6 +35,16 @@ describe('Python as it lies on disk', () => {
   };
   const ops = (graph: OperatorGraph): readonly string[] => graph.nodes.map((node) => node.op).filter((op) => !['input', 'parameter', 'view', 'phi', 'shape'].includes(op));
 
+  it('reads what stands round a comment of very many lines at its own places', () => {
+    const before = `${HEAD}def g(x):\n    return F.silu(x)\n\n`;
+    const after = 'def f(x):\n    return F.relu(x)\n';
+    const text = `${before}${'    # größer 中\n'.repeat(3000)}${after}`;
+    const { body, errors } = parsePython(parser, text);
+    assert.deepEqual(errors, []);
+    assert.deepEqual(body.slice(-1).map(({ start, end }) => text.slice(start, end)), [after.trimEnd()]);
+    assert.deepEqual([ops(lower(text)), ops(lower(text, 'g'))], [['relu'], ['silu']]);
+  });
+
   const TEXTS: readonly (readonly [string, string, readonly string[]])[] = [
     ['tabs', `${HEAD}def f(x):\n\tif x is not None:\n\t\tx = x.exp()\n\treturn x.cos()\n`, ['exp', 'cos']],
     ['CRLF', `${HEAD}def f(x):\n    x = x.exp()\n    return x.cos()\n`.replaceAll('\n', '\r\n'), ['exp', 'cos']],

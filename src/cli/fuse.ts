@@ -68,11 +68,21 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
   };
   const patch = command.value('patch');
   if (command.flag('diff') || command.flag('write') || patch !== undefined) {
+    let left = false;
     for (const scope of sources.scopes) {
       const planned = await plansOf(scope);
-      await (patch === undefined ? change(planned, command.flag('write'), context) : writePatch(planned, patch, installed, context));
+      try {
+        await (patch === undefined ? change(planned, command.flag('write'), context) : writePatch(planned, patch, installed, context));
+      } catch (error) {
+        // One file of another encoding must not hold back the files behind it.
+        if (!(error instanceof CommandFailure) || error.code !== 'cli.failure.not-as-read') {
+          throw error;
+        }
+        left = true;
+        context.io.err(`fuselens: ${text(error.code, error.args, context.translate)}\n`);
+      }
     }
-    return ExitCode.Done;
+    return left ? ExitCode.Unreadable : ExitCode.Done;
   }
   const plans: FusePlan[] = [];
   for (const scope of sources.scopes) {

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { text } from '../protocol/text';
 import { runCommand } from './runCommand';
 import type { CliIo } from './io';
 
@@ -14,7 +15,12 @@ function main(): void {
   process.once('SIGTERM', () => stop.abort('SIGTERM'));
   process.once('SIGHUP', () => stop.abort('SIGHUP'));
   // `fuselens … | head` closes the pipe early: that is no failure worth words.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') {
+      process.stderr.write(`fuselens: ${text('cli.failure.write', { file: 'stdout', reason: error.code ?? error.message })}\n`);
+    }
+    process.exit(error.code === 'EPIPE' ? 0 : 2);
+  });
   const io: CliIo = {
     out: (text) => new Promise((resolve) => { process.stdout.write(text, () => resolve()); }),
     err: (text) => { process.stderr.write(text); },

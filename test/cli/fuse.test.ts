@@ -191,6 +191,15 @@ describe('fuselens fuse', () => {
     assert.match((await cli(['fuse', at, '--write'])).err, /change trainer and rollout together/);
   });
 
+  it('goes on behind a file that is not UTF-8, and says so in the end', async () => {
+    writeFileSync(file('encodings/first.py', ''), Buffer.from(`# caf\xe9\n${TEXT}`, 'latin1'));
+    const second = file('encodings/second.py', TEXT);
+    const { code, err } = await cli(['fuse', path.dirname(second), '--write', '--backend', 'ascend']);
+    assert.equal(code, 2);
+    assert.match(err, /^fuselens: .*first\.py is not plain UTF-8.*\nFused 1 form in .*second\.py/);
+    assert.match(readFileSync(second, 'utf8'), /npu_rms_norm/);
+  });
+
   it('leaves a file alone that is not UTF-8', async () => {
     const at = file('latin.py', '');
     writeFileSync(at, Buffer.concat([Buffer.from(TEXT), Buffer.from([0x23, 0xe9, 0x0a])]));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { version } from '../../package.json';
 import { hasSharedData, sharedPath } from '../sharedData';
@@ -141,6 +141,11 @@ describe('the command line', () => {
       assert.equal(run(['analyze', folder.path('missing')]).status, 2);
       assert.equal(run(['--nope']).status, 3);
       assert.equal(withoutProgress(String(run(['analyze', trace, '--md'], 'close').stderr)), '');
+      if (existsSync('/dev/full')) {
+        const full = spawnSync('/bin/sh', ['-c', '"$0" --import tsx src/cli/main.ts --help > /dev/full', process.execPath], { cwd: repository, encoding: 'utf8' });
+        assert.equal(full.status, 2);
+        assert.match(full.stderr, /^fuselens: stdout could not be written \(ENOSPC\)\.\n$/);
+      }
     });
   });
 });

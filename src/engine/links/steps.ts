@@ -4,8 +4,8 @@ import { HostKind } from '../profile/columns';
 
 const PROFILER_STEP = /^ProfilerStep(?:#(\d+)|\*)/;
 const OPTIMIZER_STEP = /^Optimizer\.step#/;
-/** No run is profiled over a million steps; a list of them would take more memory than its kernels. */
-export const MAX_STEPS = 1_000_000;
+/** No run is profiled over so many steps; a longer list would take more memory than its kernels. */
+export const MAX_STEPS = 100_000;
 
 export interface StepList {
   readonly steps: readonly StepInfo[];

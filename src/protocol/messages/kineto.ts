@@ -28,7 +28,7 @@ export const kinetoMessages: Readonly<Record<string, string>> = {
   'effect.negative-duration': 'Their duration is unknown: they are counted but add no time.',
   'problem.missing-duration': '{where}: {kernels} {kernels#kernel#kernels} and {others} {others#other event has#other events have} no usable duration.',
   'effect.missing-duration': 'Their duration is unknown: they are counted but add no time.',
-  'problem.too-many-steps': '{where}: {count} {count#step beyond the first million is#steps beyond the first million are} not told apart.',
+  'problem.too-many-steps': '{where}: {count} {count#step beyond the first 100,000 is#steps beyond the first 100,000 are} not told apart.',
   'effect.too-many-steps': 'Figures of single steps lack them; figures of the whole recording do not.',
   'problem.no-device-events': '{where}: no device events were recorded, only the host side; was the profiler started with the device activity?',
   'effect.no-device-events': 'There are no kernel figures; where the program ran on the CPU, chains and comparisons are of the operators it ran there.',

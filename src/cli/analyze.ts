@@ -13,7 +13,7 @@ import { renderProblem, text, type Translate } from '../protocol/text';
 import { parseCommand, type ParsedCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
-import { chooseRanks, findStep, openProfile, type OpenProfile } from './openSession';
+import { chooseRanks, findStep, nothingReadable, openProfile, type OpenProfile } from './openSession';
 import { reportDocument } from './output/document';
 import { htmlReport } from './output/html';
 import { kernelsCsv, kernelsCsvHeader } from './output/kernelsCsv';
@@ -160,10 +160,7 @@ function nothingToShow(problems: readonly Problem[], step: string | undefined, k
   if (step !== undefined && known.length > 0) {
     return new UsageError('cli.usage.no-such-step', { step, known: known.slice(0, 20).join(', ') });
   }
-  const worst = problems.find(({ severity }) => severity === 'error') ?? problems[0];
-  return worst === undefined
-    ? new CommandFailure('cli.failure.nothing-readable', { file })
-    : new CommandFailure('cli.failure.sentence', { sentence: renderProblem(worst, context.translate).message });
+  return nothingReadable(problems, file, context);
 }
 
 async function writeReports({ summary }: OpenProfile, { report, problems, pages, stepName }: Analysis, command: ParsedCommand, context: CommandContext): Promise<void> {

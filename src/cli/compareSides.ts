@@ -2,8 +2,8 @@ import path from 'node:path';
 import { UnreadableInput } from '../engine/profile/problems';
 import type { RankDigest } from '../protocol/compare';
 import { render } from '../protocol/text';
-import { CommandFailure, type CommandContext } from './io';
-import { chooseRanks, openProfile } from './openSession';
+import type { CommandContext } from './io';
+import { chooseRanks, nothingReadable, openProfile } from './openSession';
 
 export interface SideOptions {
   readonly cache: boolean;
@@ -46,7 +46,7 @@ export async function readSide(context: CommandContext, paths: readonly string[]
       }
     }
     if (digests.length === 0) {
-      throw last ?? new CommandFailure('cli.failure.nothing-readable', { file: each });
+      throw last ?? nothingReadable(summary.problems, each, context);
     }
     runs.push(digests);
   }

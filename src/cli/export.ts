@@ -1,10 +1,11 @@
 import type { LoadedRank } from '../engine/session';
 import { parseCommand } from './commandLine';
 import { ExitCode } from './exitCode';
-import { CommandFailure, UsageError, type CommandContext } from './io';
-import { chooseRanks, openProfile } from './openSession';
+import { UsageError, type CommandContext } from './io';
+import { chooseRanks, nothingReadable, openProfile } from './openSession';
 import { PERFETTO_TAIL, perfettoHead, perfettoRank } from './output/perfetto';
-import { text } from '../protocol/text';
+import { isLoss } from '../protocol/losses';
+import { renderProblem, text } from '../protocol/text';
 import { keepProfile, TextFile } from './textFile';
 
 const OPTIONS = { perfetto: { type: 'string' }, rank: { type: 'string', multiple: true }, lang: { type: 'string' }, prefer: { type: 'string' }, 'no-cache': { type: 'boolean' } } as const;
@@ -37,6 +38,10 @@ export async function exportCommand(args: readonly string[], context: CommandCon
         await out.write([perfettoHead(baseNs)]);
       }
       await out.write(perfettoRank({ data: loaded.data, label: loaded.source.label, index }, baseNs));
+      loaded.problems.filter(isLoss).forEach((problem) => {
+        const { message, effect } = renderProblem(problem, context.translate);
+        context.io.err(`${message} ${effect}\n`);
+      });
       written += loaded.data.deviceEvents.count + loaded.data.hostEvents.count;
       if (ranks.length > 1) {
         await opened.session.call('release', { rank: rank.id });
@@ -47,7 +52,7 @@ export async function exportCommand(args: readonly string[], context: CommandCon
     await out?.close();
   }
   if (out === undefined) {
-    throw new CommandFailure('cli.failure.nothing-readable', { file: profile });
+    throw nothingReadable(opened.summary.problems, profile, context);
   }
   context.io.err(`${text('cli.export.done', { count: written, file: target }, context.translate)}\n`);
   return ExitCode.Done;

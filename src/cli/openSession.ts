@@ -1,9 +1,10 @@
 import path from 'node:path';
 import { EngineSession, type LoadedRank } from '../engine/session';
-import type { ProfileSummary, RankSummary } from '../protocol/engine';
 import { engineEnvironment } from '../node/environment';
 import { defaultCacheFolder } from '../node/settings';
-import { UsageError, type CommandContext } from './io';
+import type { Problem, ProfileSummary, RankSummary } from '../protocol/engine';
+import { renderProblem } from '../protocol/text';
+import { CommandFailure, UsageError, type CommandContext } from './io';
 import { progressLine, type ProgressLine } from './progress';
 
 const CACHE_LIMIT = 2 * 1024 ** 3;
@@ -52,4 +53,12 @@ export function findStep({ data }: LoadedRank, wanted: string): number | undefin
   const byNumber = data.steps.findIndex((step) => step.number !== undefined && String(step.number) === wanted);
   const index = byNumber >= 0 ? byNumber : data.steps.findIndex((step) => step.name === wanted);
   return index < 0 ? undefined : index;
+}
+
+/** Why nothing of a profile can be shown: the worst of what was found in it, which names the file and what to do. */
+export function nothingReadable(problems: readonly Problem[], file: string, { translate }: CommandContext): CommandFailure {
+  const worst = problems.find(({ severity }) => severity === 'error') ?? problems[0];
+  return worst === undefined
+    ? new CommandFailure('cli.failure.nothing-readable', { file })
+    : new CommandFailure('cli.failure.sentence', { sentence: renderProblem(worst, translate).message });
 }

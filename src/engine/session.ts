@@ -4,6 +4,7 @@
  */
 import type { EngineMethod, EngineParams, EngineProgress, EngineResult, OpenOptions, Problem, ProfileSummary, RankSummary } from '../protocol/engine';
 import type { FingerprintData } from '../protocol/fingerprints';
+import { isLoss } from '../protocol/losses';
 import { visibleText } from '../protocol/visibleText';
 import type { Parser } from 'web-tree-sitter';
 import type { FilePort, SpillStore } from './port';
@@ -287,13 +288,13 @@ export class EngineSession {
     return {
       compareDigest: async ({ rank, ...request }, options) => {
         const wasLoaded = this.pool.has(rank);
-        const { source, data: read } = await this.rank(rank, options);
+        const { source, data: read, problems } = await this.rank(rank, options);
         const data = workOf(read);
         if (!data.coverage.kernels) {
           throw new UnreadableInput({ code: 'error.rank-without-kernels', args: { rank: source.label } });
         }
         const located = (request.sources ?? []).length === 0 ? undefined : await this.explainer?.explain(data, request, options.signal);
-        const digest = rankDigest(data, source, located?.explanation ?? (await this.explainer?.chains(data)));
+        const digest = rankDigest(data, { ...source, losses: problems.filter(isLoss).map(({ where }) => where) }, located?.explanation ?? (await this.explainer?.chains(data)));
         if (!wasLoaded) {
           this.pool.delete(rank);
         }

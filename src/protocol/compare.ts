@@ -85,6 +85,8 @@ export interface RankDigest {
   readonly steps: readonly DigestStep[];
   /** Steps of a long recording that were passed over. */
   readonly stepsLeftOut: number;
+  /** Where the recording lacks something, so that counts and totals are lower bounds. */
+  readonly losses: readonly string[];
   readonly tables: Readonly<Record<DigestTableId, DigestTable>>;
   readonly density: { readonly edgesUs: readonly number[]; readonly density: readonly number[]; readonly counts: readonly number[] };
   readonly matmul: { readonly kernels: number; readonly shaped: number; readonly weights: readonly WeightUse[] };

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { AnalyzeReport } from '../../src/protocol/report';
 import { hasSharedData, sharedPath } from '../sharedData';
 import { holdContract } from './contract';
@@ -75,13 +78,30 @@ describe('hostile inputs through the command', () => {
 
   for (const [input, pattern] of REFUSED) {
     it(`${input} is refused in one sentence`, async () => {
-      const { code, out, err } = await cli(['analyze', sharedPath('hostile', input), '--json']);
-      assert.equal(code, 2);
-      assert.equal(out, '');
-      assert.match(err, pattern);
-      assert.match(err, /^fuselens: [^\n]+\n$/);
+      const file = sharedPath('hostile', input);
+      for (const command of [['analyze', file, '--json'], ['compare', file, file], ['export', file, '--perfetto', path.join(tmpdir(), 'fuselens-never-written.json')]]) {
+        const { code, out, err } = await cli(command);
+        assert.deepEqual([code, out], [2, ''], command[0]);
+        assert.match(err, pattern);
+        assert.match(err, /^fuselens: [^\n]+\n$/);
+      }
     });
   }
+
+  it('a recording that was cut off is shown as complete neither when compared nor when exported', async () => {
+    const cut = sharedPath('hostile', 's04-truncated/trace.json');
+    const whole = sharedPath('hostile', 's07-gzip-many-members/trace.json.gz');
+    for (const pair of [[cut, whole], [whole, cut]]) {
+      assert.match((await cli(['compare', ...pair])).out, /Part of trace\.json is missing \(at trace\.json byte 11840\)/);
+    }
+    assert.doesNotMatch((await cli(['compare', whole, whole])).out, /is missing/);
+    const folder = await mkdtemp(path.join(tmpdir(), 'fuselens-cut-'));
+    try {
+      assert.match((await cli(['export', cut, '--perfetto', path.join(folder, 'out.json')])).err, /trace\.json byte 11840: the file ends in the middle.* lower bounds/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 
   it('none is forgotten', () => {
     const tried = [...OPENS.map(({ input }) => input), ...REFUSED.map(([input]) => input)].map((input) => input.split('/')[0]);

@@ -33,7 +33,7 @@ export function compareDigests(base: CompareSide, candidate: CompareSide, option
     schema: 'fuselens-compare/1', base: summary(base, baseFacts), candidate: summary(candidate, candidateFacts), checks, verdict, crossVendor, per, factors: { base: baseFactor, candidate: candidateFactor }, ranks: pairing.pairs.map(comparedRank),
     figures: figuresOf(baseFacts, candidateFacts, verdict.stepTime, [baseFactor, candidateFactor], options), lanes: lanesOf(baseFacts, candidateFacts, [baseFactor, candidateFactor]), tables,
     density: { base: baseFacts.first.density, candidate: candidateFacts.first.density }, memory: { base: baseFacts.first.memory, candidate: candidateFacts.first.memory },
-    windows: windowPairs(tables.chains, tables.operators), notes: notesOf(pairing, baseFacts, candidateFacts, crossVendor),
+    windows: windowPairs(tables.chains, tables.operators), notes: [...notesOf(pairing, baseFacts, candidateFacts, crossVendor), ...lossNotes(base), ...lossNotes(candidate)],
   };
 }
 
@@ -111,6 +111,11 @@ function comparedRank({ rank, base, candidate }: RankPair): ComparedRank {
     return { run: first.run, id: first.digest.id, label: first.digest.label, group: first.digest.group, steps: samples.filter(({ digest }) => digest === first.digest).map(({ digest, step }) => digest.steps[step].index) };
   };
   return { rank, base: side(base), candidate: side(candidate) };
+}
+
+function lossNotes({ name, runs }: CompareSide): CompareReport['notes'] {
+  const places = [...new Set(runs.flat().flatMap(({ losses }) => losses))];
+  return places.length === 0 ? [] : [{ code: 'compare.note.losses', args: { side: name, places: places.slice(0, 4).join(', ') } }];
 }
 
 function notesOf(pairing: Pairing, base: SideFacts, candidate: SideFacts, crossVendor: boolean): CompareReport['notes'] {

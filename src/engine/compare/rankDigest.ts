@@ -28,6 +28,7 @@ export interface DigestSource {
   readonly label: string;
   readonly rank: number | undefined;
   readonly group: string;
+  readonly losses?: readonly string[];
 }
 
 /** Everything a comparison needs of one rank, in bounded size. `assignFamilies` must have run; without an explanation there are no chains and no lines. */
@@ -42,7 +43,7 @@ export function rankDigest(data: RankData, source: DigestSource, explanation?: E
   return {
     id: source.id, label: source.label, rank: data.rank ?? source.rank ?? null, group: source.group, backend: data.backend, chip: chipOf(data), facts: data.facts,
     worldSize: worldSizeOf(data.facts), tokensPerStep: positive(data.facts['tokens_per_step']), ranksPerCard: positive(data.facts['ranks_per_card']),
-    steps, stepsLeftOut: all.length - windows.length, tables, density: durationDensity(merged(durations)), matmul: weights.finish(), memory: memoryDigest(data),
+    steps, stepsLeftOut: all.length - windows.length, losses: source.losses ?? [], tables, density: durationDensity(merged(durations)), matmul: weights.finish(), memory: memoryDigest(data),
   };
 }
 

@@ -85,6 +85,7 @@ export const compareMessages: Readonly<Record<string, string>> = {
   'compare.note.partial-steps': '{count} {count#step was#steps were} recorded in part only and left out.',
   'compare.note.steps-left-out': 'The recording is long: {count} {count#step#steps} of a rank, at equal distances, {count#was#were} passed over.',
   'compare.note.one-step': 'Each side holds one step: the noise is that between ranks; how much steps differ from one another is not known.',
+  'compare.note.losses': 'Part of {side} is missing (at {places}), so its counts and totals are lower bounds; its own report says what is missing.',
   'compare.note.unreadable': '{rank} of {side} could not be read and is left out: {reason}',
 
   'compare.base': 'Base',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { FAMILIES } from '../../src/protocol/families';
+import { SIDE_COLOURS } from '../../webview/compare/sides';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
@@ -61,6 +62,14 @@ describe('the manifest', () => {
         assert.ok(ratio >= least[theme], `${id} in ${theme}: ${ratio.toFixed(2)}`);
       }
     }
+  });
+
+  it('declares the colours that style sheets name, which VS Code writes with the first dot as a dash and the others as they are', () => {
+    const variables = new Set(manifest.contributes.colors.map(({ id }) => `--vscode-${id.replace('.', '-')}`));
+    const sheets = readdirSync(path.join(root, 'webview'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.css'));
+    const named = [...sheets.flatMap((sheet) => readFileSync(path.join(root, 'webview', sheet), 'utf8').match(/--vscode-fuselens-[\w.-]+/g) ?? []), ...Object.values(SIDE_COLOURS).map((name) => `--vscode-${name}`)];
+    assert.notEqual(named.length, 0);
+    assert.deepEqual(named.filter((name) => !variables.has(name)), []);
   });
 
   it('names only commands it declares, and files that exist', () => {

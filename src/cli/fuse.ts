@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, stat } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 import { fingerprintData } from '../engine/attribution/fingerprintData';
 import { FUSIONS } from '../engine/fusions';
@@ -181,6 +182,13 @@ interface Sources {
 async function readSources(root: string, isFile: boolean, context: CommandContext): Promise<Sources> {
   const parser = await pythonParser();
   const folder = isFile ? path.dirname(root) : root;
+  if (isFile) {
+    const bytes = await readFile(root);
+    // A zero byte is valid UTF-8 and never Python: UTF-16, or no text at all.
+    if (!isUtf8(bytes) || bytes.includes(0)) {
+      throw new CommandFailure('cli.failure.not-utf8', { file: root });
+    }
+  }
   const index = await indexSources(nodeFilePort(), [folder], parser, { signal: context.io.signal });
   const asked = isFile ? index.scopes.filter(({ file }) => path.resolve(file) === root) : index.scopes.filter(({ file }) => file.endsWith('.py'));
   const missing = isFile && asked.length === 0 ? [scopeOf(root, folder, await readFile(root, 'utf8'), parser)] : [];

@@ -206,6 +206,9 @@ describe('fuselens fuse', () => {
     const { code, err } = await cli(['fuse', at, '--write']);
     assert.equal(code, 2);
     assert.match(err, /left as it is/);
+    const wide = file('wide.py', '');
+    writeFileSync(wide, Buffer.from(TEXT, 'utf16le'));
+    assert.match((await cli(['fuse', wide])).err, /wide\.py is not UTF-8 text/);
   });
 
   it('says what is wrong on the command line', async () => {

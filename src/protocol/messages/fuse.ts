@@ -135,7 +135,7 @@ Installed packages are never edited. Where a framework has a switch for the fusi
   'cli.usage.fuse-allow': '--allow takes {known}, not “{value}”.',
   'cli.usage.fuse-only': 'There is no fusion “{value}”; known are {known}.',
   'cli.usage.fuse-line': '--line takes a line number and a single file, not “{value}”.',
-  'cli.failure.not-utf8': '{file} is not UTF-8 text: save it as UTF-8 and try again.',
+  'cli.failure.not-utf8': '{file} is not UTF-8 text and was left as it is: save it as UTF-8 and try again.',
   'cli.failure.not-as-read': '{file} is not plain UTF-8, or was changed while it was read: it was left as it is.',
   'cli.failure.no-python': '{file}: no Python file to read there.',
 };

@@ -7,6 +7,7 @@ export const cliMessages: Readonly<Record<string, string>> = {
   fuselens export PATH     a plain trace for Perfetto: --perfetto FILE
   fuselens fuse FILE|DIR   swap in fused operators: --list, --diff, --write
   fuselens capture -- CMD  run a training command and record chosen steps
+  fuselens inspect FOLDER  what a capture left, and what is missing
   fuselens sample DIR      write the synthetic sample profile and its source
   fuselens run -- CMD      run a training command here or on a host; runs, attach, stop: those there are
   fuselens push, fetch     sources to a host, profiles back; columns PATH: open a profile elsewhere

@@ -103,7 +103,7 @@ export const fuseMessages: Readonly<Record<string, string>> = {
 
 Finds eager forms in Python source and swaps in fused operators; without --write nothing is changed.
 
-  --backend NAME    ascend, cuda or torch (default: torch)
+  --backend NAME    ascend, cuda or torch (default: the profile's device, else torch)
   --list            what was found, one line each (the default)
   --json            with --list: as JSON
   --diff            the edits as a unified diff

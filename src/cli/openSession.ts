@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { EngineSession, type LoadedRank } from '../engine/session';
+import { labelInProfile } from '../engine/analysis/analyzeReport';
 import { engineEnvironment } from '../node/environment';
 import { defaultCacheFolder } from '../node/settings';
 import type { Problem, ProfileSummary, RankSummary } from '../protocol/engine';
@@ -31,7 +32,16 @@ export async function openProfile(context: CommandContext, profile: string, opti
   }
 }
 
-/** The ranks a `--rank` names, by number, label or id; all readable ones without it. */
+/** `step-5 · rank 0`, as tables write ranks of several folders. */
+const namedAsShown = ({ group, rank }: RankSummary): string => `${group} · rank ${rank ?? ''}`;
+
+/** Numbers, where each names one rank. */
+function knownNames(summary: ProfileSummary): readonly string[] {
+  const numbers = summary.ranks.map(({ rank }) => rank);
+  return summary.ranks.map((rank) => (rank.rank !== undefined && numbers.indexOf(rank.rank) === numbers.lastIndexOf(rank.rank) ? String(rank.rank) : labelInProfile(summary, rank)));
+}
+
+/** The ranks a `--rank` names, by number, label, name in the tables or id; all readable ones without it. */
 export function chooseRanks(summary: ProfileSummary, wanted: readonly string[]): readonly RankSummary[] {
   const readable = summary.ranks.filter((rank) => rank.readable);
   if (wanted.length === 0) {
@@ -39,9 +49,9 @@ export function chooseRanks(summary: ProfileSummary, wanted: readonly string[]):
   }
   const chosen = new Set<RankSummary>();
   for (const name of wanted) {
-    const matching = summary.ranks.filter((rank) => String(rank.rank) === name || rank.label === name || rank.id === name);
+    const matching = summary.ranks.filter((rank) => [String(rank.rank), rank.label, rank.id, labelInProfile(summary, rank), namedAsShown(rank)].includes(name));
     if (matching.length === 0) {
-      throw new UsageError('cli.usage.no-such-rank', { rank: name, known: summary.ranks.map((rank) => rank.rank ?? rank.label).join(', ') });
+      throw new UsageError('cli.usage.no-such-rank', { rank: name, known: knownNames(summary).join(', ') });
     }
     matching.forEach((rank) => chosen.add(rank));
   }

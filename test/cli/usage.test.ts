@@ -128,6 +128,17 @@ describe('the command line', () => {
       assert.deepEqual(ranks.map(({ kernels }) => kernels.count), [3, 10]);
     });
 
+    it('takes a rank of several folders by the name the table gives it, and lists names that tell them apart', async () => {
+      const alexnet = sharedPath('ascend', 'msinsight-alexnet');
+      for (const name of ['text/level1 · rank 1', 'text/level1/rank1_ascend_pt']) {
+        const { code, out } = await cli(['analyze', alexnet, '--rank', name, '--json']);
+        assert.equal(code, 0);
+        assert.deepEqual((JSON.parse(out) as { readonly ranks: readonly { readonly label: string }[] }).ranks.map(({ label }) => label), ['text/level1/rank1_ascend_pt']);
+      }
+      const { err } = await cli(['analyze', alexnet, '--rank', '9']);
+      assert.match(err, /there are db\/level0\/rank0_ascend_pt, db\/level0\/rank1_ascend_pt, .*text\/level2\/rank1_ascend_pt\./);
+    });
+
     it('works as a process: result on stdout, silence on stderr, exit code; a closed pipe is no failure', () => {
       const run = (args: readonly string[], input?: 'close'): ReturnType<typeof spawnSync> => spawnSync(
         input === undefined ? process.execPath : '/bin/sh',

@@ -61,12 +61,18 @@ export function matchFusions(graph: OperatorGraph, forms: readonly LoweredForm[]
       }
       const state = unify(form, target, form.output, root, EMPTY);
       if (state !== undefined && plausible(form, state)) {
-        found.push(describe(form, target, users, root, state));
+        const match = describe(form, target, users, root, state);
+        if (form.fusion.reads === undefined || readsOf(graph, match).every((node) => form.fusion.reads?.(graph, node) === true)) {
+          found.push(match);
+        }
       }
     }
   }
   return withoutOverlap(found);
 }
+
+/** What the operators of a match read that is not their own: its tensors, before anything is looked through. */
+const readsOf = ({ nodes }: OperatorGraph, { operators }: FusionMatch): readonly number[] => operators.flatMap((operator) => nodes[operator].inputs.filter((input) => !operators.includes(input)));
 
 interface State {
   /** Role name → canonical target node. */

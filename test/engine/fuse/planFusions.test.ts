@@ -98,6 +98,32 @@ describe('planning fusions', () => {
     });
   }
 
+  const NORMS: Readonly<Record<string, readonly (readonly [parameters: string, lines: string, found: readonly string[]])[]>> = {
+    'of an activation': [
+      ['x', 'return F.normalize(x.float(), dim=-1) * x.shape[-1] ** -0.5', []],
+      ['x', 'return x / x.norm(dim=-1, keepdim=True)', []],
+      ['x', 'return x / (torch.linalg.vector_norm(x, dim=-1, keepdim=True) + 1e-6)', []],
+      ['x, target', 'return torch.linalg.vector_norm(x - target)', []],
+      ['layers, x', 'norms = []\nfor layer in layers:\n    x = layer(x)\n    norms.append(x.norm())\nreturn norms', []],
+      ['embedding', 'return embedding.weight.grad.norm()', []],
+    ],
+    'of each gradient': [
+      ['model', 'total = 0.0\nfor p in model.parameters():\n    total += p.grad.norm() ** 2\nreturn total ** 0.5', ['gradient-norm 9']],
+      ['params', 'norms = [torch.linalg.vector_norm(p.grad) for p in params if p.grad is not None]\nreturn torch.linalg.vector_norm(torch.stack(norms))', ['gradient-norm 7']],
+      ['grads', 'norms = []\nfor g in grads:\n    norms.append(g.detach().float().norm())\nreturn norms', ['gradient-norm 9']],
+      ['model', 'return {name: torch.norm(p.grad.data).item() for name, p in model.named_parameters()}', ['gradient-norm 7']],
+      ['model', 'return sum(p.norm() for p in model.parameters())', ['gradient-norm 7']],
+    ],
+  };
+  for (const [what, cases] of Object.entries(NORMS)) {
+    for (const [parameters, lines, found] of cases) {
+      it(`takes the norm ${what} for what it is: ${lines.split('\n').find((line) => line.includes('norm(') || line.includes('normalize(')) ?? ''}`, () => {
+        const text = body(lines).replace('def case(x, w)', `def case(${parameters})`);
+        assert.deepEqual(plan(text).map(({ fusion, startLine }) => `${fusion.id} ${startLine}`), found);
+      });
+    }
+  }
+
   it('fuses the norm alone where the gate is no SiLU, and where a scale follows', () => {
     const text = body('h = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)\nreturn w * h * torch.sigmoid(gate)').replace('def case(x, w)', 'def case(x, w, gate)');
     assert.match(fuse(text), /return F\.rms_norm\(x, x\.shape\[-1:\], w, 1e-6\) \* torch\.sigmoid\(gate\)\n/);

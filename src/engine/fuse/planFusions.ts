@@ -7,6 +7,7 @@ import { lowerForm } from '../chains/patterns';
 import { catalogueForms } from '../attribution/candidates';
 import { FUSIONS } from '../fusions';
 import type { FuseBackend, Fusion, Replacement } from '../fusions/fusion';
+import { followsAnother } from '../fusions/notAfter';
 import { grouped } from '../fusions/write';
 import { loweredForm, matchFusions, type FusionMatch, type LoweredForm } from '../fusions/matchGraph';
 import type { Expression, Statement } from '../python/ast';
@@ -66,7 +67,7 @@ export function planFusions(scope: ModuleScope, program: Program, backend: FuseB
     const trace = traceFunction(program, scope, definition, owner);
     const matches = matchFusions(trace.graph, forms.known);
     const near = matchFusions(trace.graph, forms.near).filter((match) => !matches.some((other) => other.operators.some((node) => match.operators.includes(node))));
-    for (const match of [...matches, ...near]) {
+    for (const match of [...matches.filter((one) => !followsAnother(trace.graph, one, near)), ...near]) {
       const facts = matchFacts(trace.graph, match);
       // Where the result is computed in a helper, the helper is the place of the edit.
       if (facts.inner.call === -1 && facts.inner.place.file === scope.file && !alreadyFused(trace, facts)) {

@@ -40,8 +40,8 @@ export interface Fusion {
   readonly note?: string;
   /** Forms that look like this one and must not be replaced, each with the reason. */
   readonly nearMisses?: readonly NearMiss[];
-  /** Whether a value that a form reads in the source is what the fusion is about, where the operators alone do not tell. */
-  readonly reads?: (graph: OperatorGraph, node: number) => boolean;
+  /** Whether a match in the source is what the fusion is about, by what its operators read, where they alone do not tell. */
+  readonly meant?: (graph: OperatorGraph, operators: readonly number[]) => boolean;
   /** Finds a waste that is no fixed chain of operators, among kernels that no chain has taken. `forms` is empty then. */
   readonly find?: WasteFinder;
 }

@@ -5,6 +5,7 @@
 import type { OperatorGraph, Place } from '../python/operatorGraph';
 import { canonicalGraph, type CanonicalGraph } from './canonicalGraph';
 import type { Fusion } from './fusion';
+import { followsAnother } from './notAfter';
 
 export interface TensorRole {
   readonly kind: 'tensor';
@@ -62,17 +63,15 @@ export function matchFusions(graph: OperatorGraph, forms: readonly LoweredForm[]
       const state = unify(form, target, form.output, root, EMPTY);
       if (state !== undefined && plausible(form, state)) {
         const match = describe(form, target, users, root, state);
-        if (form.fusion.reads === undefined || readsOf(graph, match).every((node) => form.fusion.reads?.(graph, node) === true)) {
+        if (form.fusion.meant?.(graph, match.operators) !== false) {
           found.push(match);
         }
       }
     }
   }
-  return withoutOverlap(found);
+  const kept = withoutOverlap(found);
+  return kept.filter((match) => !followsAnother(graph, match, kept));
 }
-
-/** What the operators of a match read that is not their own: its tensors, before anything is looked through. */
-const readsOf = ({ nodes }: OperatorGraph, { operators }: FusionMatch): readonly number[] => operators.flatMap((operator) => nodes[operator].inputs.filter((input) => !operators.includes(input)));
 
 interface State {
   /** Role name → canonical target node. */

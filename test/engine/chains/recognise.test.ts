@@ -83,7 +83,8 @@ describe('the catalogue', () => {
 
   it('has forms that lower without holes and that match themselves', async () => {
     const parser = await testParser();
-    for (const fusion of FUSIONS) {
+    for (const { meant: _, ...fusion } of FUSIONS) {
+      // What is asked of the code around (`meant`) is not in the snippet.
       for (const form of fusion.forms) {
         const { graph } = lowerForm(parser, form.python);
         assert.deepEqual(graph.holes, [], `${fusion.id}: ${form.name}`);

@@ -194,6 +194,31 @@ describe('planning fusions', () => {
     assert.equal(edited, `${HEADER}def case(x, w): \\\n    return F.rms_norm(x, x.shape[-1:], w, 1e-6)\n`);
   });
 
+  for (const backend of ['torch', 'cuda', 'ascend'] as const) {
+    it(`${backend}: fuses the sample's model twice, and the second time finds nothing that was not there at first`, () => {
+      const [, text] = WORKSPACE_FILES.find(([name]) => name === 'q35_npu_old.py') ?? assert.fail('the sample has no such file');
+      const told = (plans: readonly FusePlan[]): readonly string[] => plans.filter(({ status }) => status !== 'fixable').map(({ fusion, functionName, reason }) => `${fusion.id} ${functionName} ${reason ?? ''}`);
+      const edited = fuse(text, backend);
+      assert.notEqual(edited, text);
+      assert.deepEqual(plan(edited, backend).filter(({ status }) => status === 'fixable'), []);
+      assert.deepEqual(told(plan(edited, backend)), told(plan(text, backend)));
+    });
+  }
+
+  it('takes a gate on the output of a norm for no SwiGLU, called or spelled out, and one on anything else for one', () => {
+    const found = (lines: string, head = ''): readonly string[] => plan(body(lines, head).replace('def case(x, w)', 'def case(x, w, gate, up)')).map(({ fusion, status }) => `${fusion.id} ${status}`);
+    for (const norm of ['torch_npu.npu_rms_norm(x, w, 1e-6)[0]', 'F.rms_norm(x, x.shape[-1:], w, 1e-6).to(x.dtype)', 'F.layer_norm(x, x.shape[-1:], w)', '(torch_npu.npu_rms_norm(x, w, 1e-6)[0] if x.device.type == "npu" else F.rms_norm(x, x.shape[-1:], w, 1e-6))']) {
+      assert.deepEqual(found(`return ${norm} * F.silu(gate.float())`), [], norm);
+      assert.deepEqual(found(`y = ${norm}\nreturn (F.silu(gate) * y).to(x.dtype)`), [], norm);
+      // Of the value that is activated a norm may come first, and a product between makes it another value.
+      assert.deepEqual(found(`return F.silu(${norm}) * up`), ['swiglu advice'], norm);
+      assert.deepEqual(found(`return F.silu(gate) * (${norm} @ up)`), ['swiglu advice'], norm);
+    }
+    // Spelled out in a way that is not replaced: there the norm is told of, and the gate is still none.
+    assert.deepEqual(found('y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True))\nreturn F.silu(gate) * y'), ['rms-norm refused']);
+    assert.deepEqual(found('return F.silu(gate) * up'), ['swiglu advice']);
+  });
+
   it('never edits an installed package', () => {
     const plans = plan(body(NORM), 'torch', '/usr/lib/python3/site-packages/models/model.py');
     assert.deepEqual(plans.map(({ status, reason }) => [status, reason]), [['refused', 'outside-workspace']]);

@@ -34,7 +34,14 @@ const OPTIONS = {
 
 interface Chosen {
   readonly backend: FuseBackend;
+  readonly filters: readonly Filter[];
+}
+
+/** An option that leaves forms out. */
+interface Filter {
   readonly keep: (plan: FusePlan) => boolean;
+  /** What to say where it leaves none of `count` forms in `file`. */
+  readonly none: { readonly code: string; readonly args: Readonly<Record<string, string | number>> };
 }
 
 /** `fuselens fuse FILE|DIR`: lists, shows or writes the replacement of eager forms. */
@@ -61,11 +68,12 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
   const cache: SwitchCache = new Map();
   const plansOf = async (scope: ModuleScope): Promise<Planned> => {
     const switches = await switchesFor(nodeFilePort(), scope.file, chosen.backend, installed, sources.all, cache, context.io.signal);
-    const replan = (edited: ModuleScope, inWorkspace?: boolean): readonly FusePlan[] => {
+    const found = (edited: ModuleScope, inWorkspace?: boolean): readonly FusePlan[] => {
       const program = edited === scope ? sources.program : new ModuleSet([...sources.all.filter(({ file }) => file !== edited.file), edited]);
-      return planFusions(edited, program, chosen.backend, sources.parser, { installed, switches, fusions: own, allow, ...(inWorkspace === undefined ? {} : { inWorkspace }) }).filter(chosen.keep);
+      return planFusions(edited, program, chosen.backend, sources.parser, { installed, switches, fusions: own, allow, ...(inWorkspace === undefined ? {} : { inWorkspace }) });
     };
-    return { scope, replan, reparse: (changed) => sources.reparse(scope, changed) };
+    const replan = (edited: ModuleScope, inWorkspace?: boolean): readonly FusePlan[] => found(edited, inWorkspace).filter((plan) => chosen.filters.every(({ keep }) => keep(plan)));
+    return { scope, found, replan, reparse: (changed) => sources.reparse(scope, changed) };
   };
   const patch = command.value('patch');
   if (command.flag('diff') || command.flag('write') || patch !== undefined) {
@@ -85,14 +93,22 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
     }
     return left ? ExitCode.Unreadable : ExitCode.Done;
   }
-  const plans: FusePlan[] = [];
+  let plans: readonly FusePlan[] = [];
   for (const scope of sources.scopes) {
-    plans.push(...(await plansOf(scope)).replan(scope));
+    plans = [...plans, ...(await plansOf(scope)).found(scope)];
+  }
+  let none: Filter['none'] = { code: 'cli.fuse.none', args: {} };
+  for (const filter of chosen.filters) {
+    const kept = plans.filter(filter.keep);
+    if (kept.length === 0 && plans.length > 0) {
+      none = { code: filter.none.code, args: { ...filter.none.args, count: plans.length } };
+    }
+    plans = kept;
   }
   if (command.flag('json')) {
     await context.io.out(`${JSON.stringify(plans.map((plan) => jsonOf(plan)), undefined, 2)}\n`);
   } else {
-    await list(plans, target, context);
+    await list(plans, { ...none, args: { ...none.args, file: target } }, context);
   }
   return ExitCode.Done;
 }
@@ -100,6 +116,8 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
 /** A file with the way to plan it again after an edit. */
 interface Planned {
   readonly scope: ModuleScope;
+  /** All plans, those that the options leave out as well. */
+  readonly found: (scope: ModuleScope, inWorkspace?: boolean) => readonly FusePlan[];
   readonly replan: (scope: ModuleScope, inWorkspace?: boolean) => readonly FusePlan[];
   readonly reparse: (changed: string) => ModuleScope;
 }
@@ -148,7 +166,11 @@ async function choices(command: ParsedCommand, root: string, isFile: boolean, ow
   const shown = profile === undefined ? undefined : await evidenceOf(profile, isFile ? path.dirname(root) : root, command, context);
   return {
     backend: backend ?? FUSE_BACKENDS.find((known) => known === shown?.backend) ?? 'torch',
-    keep: (plan) => (only === undefined || plan.fusion.id === only) && (line === undefined || (plan.startLine <= line && line <= plan.endLine)) && (shown === undefined || shown.covers(plan)),
+    filters: [
+      ...(only === undefined ? [] : [{ keep: (plan: FusePlan) => plan.fusion.id === only, none: { code: 'cli.fuse.none-of-it', args: { fusion: only } } }]),
+      ...(line === undefined ? [] : [{ keep: (plan: FusePlan) => plan.startLine <= line && line <= plan.endLine, none: { code: 'cli.fuse.none-at-line', args: { line } } }]),
+      ...(shown === undefined ? [] : [{ keep: shown.covers, none: { code: 'cli.fuse.none-shown', args: { profile: profile ?? '' } } }]),
+    ],
   };
 }
 
@@ -255,10 +277,10 @@ function jsonOf(plan: FusePlan): Readonly<Record<string, unknown>> {
   };
 }
 
-async function list(plans: readonly FusePlan[], target: string, context: CommandContext): Promise<void> {
+async function list(plans: readonly FusePlan[], none: Filter['none'], context: CommandContext): Promise<void> {
   const { io, translate } = context;
   if (plans.length === 0) {
-    await io.out(`${text('cli.fuse.none', { file: target }, translate)}\n`);
+    await io.out(`${text(none.code, none.args, translate)}\n`);
     return;
   }
   const blocks = plans.map((plan) => {

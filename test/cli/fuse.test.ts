@@ -84,6 +84,16 @@ describe('fuselens fuse', () => {
     assert.deepEqual(line.map(({ fusion }) => fusion), ['l2-norm']);
   });
 
+  it('says which option left the forms out, not that there are none', async () => {
+    const at = file('left.py', HEADER + [SPELLINGS[0], SPELLINGS[12]].map(({ python }) => python).join('\n\n'));
+    const out = async (...args: readonly string[]): Promise<string> => (await cli(['fuse', at, ...args])).out;
+    assert.equal(await out('--line', '1'), `${at} holds 2 eager forms of the catalogue, none at line 1: leave out --line to list them.\n`);
+    assert.equal(await out('--only', 'gelu'), `${at} holds 2 eager forms of the catalogue, none of them gelu: leave out --only to list them.\n`);
+    assert.equal(await out('--only', 'l2-norm', '--line', '1'), `${at} holds 1 eager form of the catalogue, none at line 1: leave out --line to list it.\n`);
+    assert.match(await out('--line', '1', '--lang', 'zh-cn'), /2 处逐算子写法，但第 1 行没有/);
+    assert.match((await cli(['fuse', file('without.py', 'import torch\n'), '--line', '1'])).out, /^No eager form of the catalogue was found in /);
+  });
+
   it('takes only what a profile shows, on its device: the sample\'s gated norm at its lines', async function () {
     this.timeout(60_000);
     const sample = folder.path('sample');
@@ -108,6 +118,9 @@ describe('fuselens fuse', () => {
     assert.equal(code, 0);
     assert.match(out, /^\+.*torch_npu\.npu_rms_norm\(x, self\.weight, self\.eps\)\[0\]/m);
     assert.equal((await cli(['fuse', source, '--profile', folder.path('nowhere')])).code, 2);
+    const other = file('unseen/other.py', TEXT);
+    const baseline = path.join(sample, 'baseline');
+    assert.equal((await cli(['fuse', other, '--profile', baseline])).out, `${baseline} does not show the 1 eager form of the catalogue that ${other} holds: leave out --profile to list it.\n`);
   });
 
   it('never edits an installed package: it names the switch, and writes a patch module elsewhere', async () => {

@@ -64,7 +64,7 @@ export async function verifyCommand(args: readonly string[], context: CommandCon
   const fusions = await ownFusions(await fusionFolders(command), context);
   const choice = verifySubject(sources.original, sources.program, sources.parser, { backend, line, fusions, allow, ...(sources.fused === undefined ? {} : { fused: sources.fused }) });
   if (!('subject' in choice)) {
-    throw new CommandFailure(`verify.failure.${choice.code}`, { file, line, backend, reason: choice.reason === undefined ? '' : fuseReason(choice.reason, choice.place, context.translate) });
+    throw new CommandFailure(`verify.failure.${choice.code}`, { file, line, backend, reason: choice.reason === undefined ? '' : fuseReason(choice.reason, choice.place, context.translate), lines: choice.lines?.join(', ') ?? '' });
   }
   const { subject } = choice;
   const shapes = state.profile ?? (await shown?.shapes(subject));

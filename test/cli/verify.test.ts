@@ -103,6 +103,11 @@ describe('fuselens verify', () => {
     }
     assert.equal((await cli(['verify', `${folder.path('gone.py')}:3`])).code, 2);
     assert.match((await cli(['verify', `${at}:1`])).err, /No eager form of the catalogue is at line 1/);
+    const two = source('two.py', `${TEXT}\n\n${HEADER}def both(x, y):\n    # two of them\n    a = x * torch.rsqrt((x * x).sum(dim=-1, keepdim=True) + 1e-6)\n    b = y * torch.rsqrt((y * y).sum(dim=-1, keepdim=True) + 1e-6)\n    return a + b\n`);
+    const both = readFileSync(two, 'utf8').split('\n').indexOf('def both(x, y):') + 1;
+    for (const line of [both, both + 1, both + 4]) {
+      assert.match((await cli(['verify', `${two}:${line}`])).err, new RegExp(`is at line ${line} of .*two\\.py, but its function has some at lines ${both + 2}, ${both + 3}: name one of them`));
+    }
     const compiled = source('compiled.py', TEXT.replace('    def forward', '    @torch.compile\n    def forward'));
     assert.match((await cli(['verify', `${compiled}:${LINE + 1}`])).err, /no fused replacement on torch: The code is compiled/);
   });

@@ -20,20 +20,35 @@ export interface VerifyQuestion {
 }
 
 /** What to run side by side; or why there is nothing (`verify.failure.<code>`). */
-export type VerifyChoice = { readonly subject: VerifySubject } | { readonly code: 'nothing-here' | 'not-fusable' | 'no-function-here'; readonly reason: string | undefined; readonly place?: string };
+export type VerifyChoice = { readonly subject: VerifySubject } | { readonly code: 'nothing-here' | 'several-here' | 'not-fusable' | 'no-function-here'; readonly reason: string | undefined; readonly place?: string; /** Where the function's forms begin, for `several-here`. */ readonly lines?: readonly number[] };
 
-/** `original` must be a module of `program`. Takes the plan of the line; of several there, the one that begins closest above. */
+/**
+ * `original` must be a module of `program`. Takes the plan of the line; of several there, the one that begins closest above.
+ * A line beside the forms stands for its function, where that has one form.
+ */
 export function verifySubject(original: ModuleScope, program: Program, parser: Parser, { backend, line, fused, fusions = [], allow = [] }: VerifyQuestion): VerifyChoice {
   const plans = planFusions(original, program, backend, parser, { fusions, allow });
   if (fused !== undefined) {
     return appliedSubject(original, plans, fused, line, backend);
   }
-  const here = plans.filter((plan) => plan.startLine <= line && line <= plan.endLine);
+  const at = plans.filter((plan) => plan.startLine <= line && line <= plan.endLine);
+  const here = at.length > 0 ? at : inFunction(original, plans, line);
+  const starts = [...new Set(here.map(({ startLine }) => startLine))];
+  if (at.length === 0 && starts.length > 1) {
+    return { code: 'several-here', reason: undefined, lines: starts };
+  }
   const [plan] = here.filter((one) => changesOf(one).length > 0).sort((a, b) => b.startLine - a.startLine);
   if (plan === undefined) {
     return here.length === 0 ? { code: 'nothing-here', reason: undefined } : { code: 'not-fusable', reason: here[0].reason, ...(here[0].reasonPlace === undefined ? {} : { place: here[0].reasonPlace }) };
   }
   return { subject: subjectOf(original, plan, applyEdits(original.text, changesOf(plan))) };
+}
+
+/** Plans of the function that a line lies in, its decorators and its `def` included. */
+function inFunction(scope: ModuleScope, plans: readonly FusePlan[], line: number): readonly FusePlan[] {
+  const lines = new LineIndex(scope.text);
+  const around = functionsOf(scope).map(({ definition }) => [lines.line(definition.start), lines.line(Math.max(definition.start, definition.end - 1))]).find(([start, end]) => start <= line && line <= end);
+  return around === undefined ? [] : plans.filter(({ startLine, endLine }) => around[0] <= startLine && endLine <= around[1]);
 }
 
 /** Edits of the file, or those a patch module would make of an installed one. */

@@ -35,6 +35,24 @@ describe('what a verification runs', () => {
     assert.deepEqual([subject.roles.x, subject.roles.weight], ['hidden_states', 'self.weight']);
   });
 
+  it('is the only form of the function that holds the line', async () => {
+    const named = async (line: number): Promise<readonly unknown[]> => {
+      const choice = await choose(NORM, line);
+      return 'subject' in choice ? [choice.subject.fusion, choice.subject.function] : [choice.code];
+    };
+    const start = lineOf(NORM, 'def forward');
+    assert.deepEqual(await named(start), ['rms-norm', 'Case.forward']);
+    assert.deepEqual(await named(start - 1), ['nothing-here']);
+    // What of the function is no part of the form.
+    const before = NORM.replace('        input_dtype =', '        # the form begins below\n        input_dtype =');
+    const choice = await choose(before, start + 1);
+    assert.ok('subject' in choice);
+    assert.deepEqual([choice.subject.fusion, choice.subject.function], ['rms-norm', 'Case.forward']);
+    const compiled = await choose(NORM.replace('    def forward', '    @torch.compile\n    def forward'), start);
+    assert.ok('code' in compiled);
+    assert.deepEqual([compiled.code, compiled.reason], ['not-fusable', 'compiled']);
+  });
+
   it('is found again after the fuse, by the function and what was written', async () => {
     const fused = await fusedText(NORM);
     const choice = await choose(NORM, lineOf(fused, 'torch_npu.npu_rms_norm'), fused);

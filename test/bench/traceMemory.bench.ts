@@ -55,9 +55,11 @@ async function readHere(file: string): Promise<void> {
   const { ProblemList, readKinetoTrace, nodeFilePort } = loadBundled('readerModules.ts') as typeof Subject;
   const start = performance.now();
   const rank = await readKinetoTrace({ port: nodeFilePort(), problems: new ProblemList() }, file);
+  const seconds = (performance.now() - start) / 1000;
+  // Before anything is counted, which takes memory as well.
+  const peakMegabytes = process.resourceUsage().maxRSS / 1024;
   const reading: Reading = {
-    kernels: rank.deviceEvents.count, linked: rank.deviceEvents.launch.filter(launch => launch >= 0).length,
-    seconds: (performance.now() - start) / 1000, peakMegabytes: process.resourceUsage().maxRSS / 1024,
+    kernels: rank.deviceEvents.count, linked: rank.deviceEvents.launch.filter(launch => launch >= 0).length, seconds, peakMegabytes,
   };
   console.log(JSON.stringify(reading));
 }

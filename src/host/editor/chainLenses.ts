@@ -31,7 +31,7 @@ export class ChainLenses implements vscode.CodeLensProvider {
     const measured = documentEvidence(evidence, document.uri).chains.filter(({ startLine }) => startLine <= document.lineCount).flatMap((chain) => {
       const line = document.lineAt(chain.startLine - 1).range;
       return [
-        new vscode.CodeLens(line, { title: `$(pulse) ${chainTitle(chain)} · ${chainSummary(chain)}`, tooltip: vscode.l10n.t('Show the first of them in the timeline'), command: 'fuselens.showChainInTimeline', arguments: [chainTarget(chain)] }),
+        new vscode.CodeLens(line, { title: `$(pulse)\u00a0${chainTitle(chain)} · ${chainSummary(chain)}`, tooltip: vscode.l10n.t('Show the first of them in the timeline'), command: 'fuselens.showChainInTimeline', arguments: [chainTarget(chain)] }),
         new vscode.CodeLens(line, { title: vscode.l10n.t('all chains'), tooltip: vscode.l10n.t('Show this chain among the fingerprints of the profile'), command: 'fuselens.showFingerprints', arguments: [{ fingerprint: chain.phases[0].id }] }),
         ...(fusable(chain, plans) ? [new vscode.CodeLens(line, { title: vscode.l10n.t('fuse'), tooltip: vscode.l10n.t('Put the fused operator here, in a preview'), command: 'fuselens.fuse', arguments: [{ uri: document.uri.toString(), place: placeOf({ ...chain, fusion: chain.fusion ?? '' }) } satisfies FuseTarget] })] : []),
       ];

@@ -46,4 +46,4 @@ const ask = (document: vscode.TextDocument, line: number): vscode.Command => ({
   title: vscode.l10n.t('verify'), tooltip: vscode.l10n.t('Run the original and the fused function side by side'), command: 'fuselens.verify', arguments: [{ uri: document.uri.toString(), line } satisfies VerifyTarget],
 });
 
-const shown = (result: Verified): vscode.Command => ({ title: `${ICONS[result.report.verdict]} ${resultTitle(result)}`, tooltip: vscode.l10n.t('Show what was measured'), command: 'fuselens.showVerified', arguments: [result] });
+const shown = (result: Verified): vscode.Command => ({ title: `${ICONS[result.report.verdict]}\u00a0${resultTitle(result)}`, tooltip: vscode.l10n.t('Show what was measured'), command: 'fuselens.showVerified', arguments: [result] });

@@ -57,6 +57,13 @@ export interface WeightUse {
   readonly otherElements: number;
 }
 
+/** A weight of linear or convolution layers, whatever the batch: `2048,6144`, dimensions ascending. */
+export interface ModelWeight {
+  readonly shape: string;
+  /** Multiplications of the forward and the backward pass it takes part in, over all compared steps. */
+  readonly kernels: number;
+}
+
 export interface MemoryDigest {
   readonly component: string;
   readonly peakReservedBytes: number | null;
@@ -89,7 +96,7 @@ export interface RankDigest {
   readonly losses: readonly string[];
   readonly tables: Readonly<Record<DigestTableId, DigestTable>>;
   readonly density: { readonly edgesUs: readonly number[]; readonly density: readonly number[]; readonly counts: readonly number[] };
-  readonly matmul: { readonly kernels: number; readonly shaped: number; readonly weights: readonly WeightUse[] };
+  readonly matmul: { readonly kernels: number; readonly shaped: number; readonly weights: readonly WeightUse[]; readonly modelWeights: readonly ModelWeight[] };
   readonly memory: MemoryDigest | null;
 }
 

@@ -74,9 +74,17 @@ function ranksCheck(base: SideFacts, candidate: SideFacts, { by }: Pairing): Com
   return from === null || to === null ? { id: 'ranks', outcome: 'unknown', ...texts, code: 'compare.check.ranks.unknown' } : { id: 'ranks', outcome: 'same', ...texts, code: 'compare.check.ranks.same', args: { count: from } };
 }
 
-/** Operands that both sides multiply by, as a share of all operands: a third where only the batch differs, all where nothing does. */
-const SAME_MODEL_SHARE = 0.6;
-const SAME_MODEL_OTHER_BATCH_SHARE = 0.2;
+/** Shares of operands, of which activations are a part and change with the batch: above the first the model is the same. */
+const SAME_OPERANDS = 0.6;
+const SOME_OPERANDS = 0.2;
+/** Of multiplications by weights so many must be by a shape that both sides have: relatives (ResNet-50 and -18) share half. */
+const SAME_WEIGHTS = 0.75;
+/** Weights are compared where they were told from activations in so many of the multiplications. */
+const LEAST_TOLD = 0.5;
+/** Merged projections hold as many numbers as those they were merged from. */
+const MERGED_TOLERANCE = 0.02;
+/** Output and down projection are merged with nothing: two of a layer's four multiplications. */
+const MERGED_WEIGHTS = 0.3;
 /** Matrix multiplications a step may differ by so much: fused projections, a norm less. */
 const CALLS_TOLERANCE = 0.1;
 
@@ -91,20 +99,49 @@ function modelCheck(base: SideFacts, candidate: SideFacts): CompareCheck {
     const near = Math.abs(calls[0] - calls[1]) <= CALLS_TOLERANCE * Math.max(calls[0], calls[1]);
     return near ? { id: 'model', outcome: 'unknown', ...texts, code: 'compare.check.model.calls-only' } : { id: 'model', outcome: 'blocks', ...texts, code: 'compare.check.model.calls-differ', args: { base: texts.base, candidate: texts.candidate } };
   }
-  const share = Math.min(sharedShare(from, to), sharedShare(to, from));
-  const otherBatch = base.tokens !== null && candidate.tokens !== null ? base.tokens !== candidate.tokens : Math.abs(Math.log(workRatio(base.first, candidate.first) ?? 1)) > SAME_WORK;
-  const same = share >= (otherBatch ? SAME_MODEL_OTHER_BATCH_SHARE : SAME_MODEL_SHARE);
-  const args = { percent: Math.round(share * 100) };
-  if (same) {
-    return { id: 'model', outcome: 'same', ...texts, code: 'compare.check.model.same', args };
-  }
-  return share >= SAME_MODEL_OTHER_BATCH_SHARE ? { id: 'model', outcome: 'blocks', ...texts, code: 'compare.check.model.perhaps', args } : { id: 'model', outcome: 'blocks', ...texts, code: 'compare.check.model.differs', args };
+  return told(from) && told(to) ? weightsCheck(base, candidate, texts) : operandsCheck(base, candidate, texts);
 }
 
-function sharedShare(own: RankDigest['matmul'], other: RankDigest['matmul']): number {
-  const known = new Set(other.weights.map(({ shape }) => shape));
-  const all = own.weights.reduce((sum, { kernels }) => sum + kernels, 0);
-  return all === 0 ? 0 : own.weights.reduce((sum, { shape, kernels }) => sum + (known.has(shape) ? kernels : 0), 0) / all;
+type Texts = Pick<CompareCheck, 'base' | 'candidate'>;
+type Uses = readonly { readonly shape: string; readonly kernels: number }[];
+
+const kernelsOf = (uses: Uses): number => uses.reduce((sum, { kernels }) => sum + kernels, 0);
+const told = ({ shaped, modelWeights }: RankDigest['matmul']): boolean => kernelsOf(modelWeights) >= LEAST_TOLD * shaped;
+
+function without(own: Uses, other: Uses): Uses {
+  const known = new Set(other.map(({ shape }) => shape));
+  return own.filter(({ shape }) => !known.has(shape));
+}
+
+/** The smaller share of the two sides. */
+const sharedShare = (from: Uses, to: Uses): number => Math.min(...[[from, to], [to, from]].map(([own, other]) => (own.length === 0 ? 0 : 1 - kernelsOf(without(own, other)) / kernelsOf(own))));
+
+/** By weights alone, which no batch changes. */
+function weightsCheck({ first: base }: SideFacts, { first: candidate }: SideFacts, texts: Texts): CompareCheck {
+  const [from, to] = [base.matmul.modelWeights, candidate.matmul.modelWeights];
+  const share = sharedShare(from, to);
+  const args = { percent: Math.floor(share * 100) };
+  if (share >= SAME_WEIGHTS) {
+    return { id: 'model', outcome: 'same', ...texts, code: 'compare.check.model.same', args };
+  }
+  const numbers = (uses: Uses, steps: number): number => uses.reduce((sum, { shape, kernels }) => sum + shape.split(',').reduce((product, size) => product * Number(size), kernels), 0) / steps;
+  const [less, more] = [numbers(from, base.steps.length), numbers(to, candidate.steps.length)].sort((a, b) => a - b);
+  return share >= MERGED_WEIGHTS && more - less <= MERGED_TOLERANCE * more ? { id: 'model', outcome: 'same', ...texts, code: 'compare.check.model.merged', args }
+    : { id: 'model', outcome: 'blocks', ...texts, code: 'compare.check.model.weights-differ', args };
+}
+
+/** By all operands, where weights cannot be told from activations. */
+function operandsCheck(base: SideFacts, candidate: SideFacts, texts: Texts): CompareCheck {
+  const share = sharedShare(base.first.matmul.weights, candidate.first.matmul.weights);
+  const args = { percent: Math.floor(share * 100) };
+  if (share >= SAME_OPERANDS) {
+    return { id: 'model', outcome: 'same', ...texts, code: 'compare.check.model.same-operands', args };
+  }
+  if (share < SOME_OPERANDS) {
+    return { id: 'model', outcome: 'blocks', ...texts, code: 'compare.check.model.differs', args };
+  }
+  return base.tokens !== null && candidate.tokens !== null && base.tokens !== candidate.tokens ? { id: 'model', outcome: 'unknown', ...texts, code: 'compare.check.model.unclear', args }
+    : { id: 'model', outcome: 'blocks', ...texts, code: 'compare.check.model.perhaps', args };
 }
 
 /** The shapes of both sides may differ by this much and still be one batch: padding, a ragged last block. */

@@ -1,8 +1,16 @@
 import type { RankDigest, WeightUse } from '../../protocol/compare';
+import { modelWeights } from './modelWeights';
 
 /** Smaller tensors are scales and biases, not weights or activations. */
 const SMALLEST_TENSOR = 1024;
 const MOST_WEIGHTS = 400;
+
+interface Tensor {
+  /** As written. */
+  readonly dimensions: readonly number[];
+  readonly shape: string;
+  readonly elements: number;
+}
 
 /**
  * Which operands large multiplications have, from the input shapes as written (`4096,2048;2048,6144`). An operand that both
@@ -12,7 +20,8 @@ export class WeightUses {
   private kernels = 0;
   private shaped = 0;
   private readonly uses = new Map<string, { kernels: number; otherElements: number }>();
-  private readonly parsed = new Map<string, readonly { readonly shape: string; readonly elements: number }[]>();
+  private readonly parsed = new Map<string, readonly Tensor[]>();
+  private readonly calls = new Map<string, number>();
 
   add(shapes: string): void {
     this.kernels++;
@@ -21,6 +30,7 @@ export class WeightUses {
       return;
     }
     this.shaped++;
+    this.calls.set(shapes, (this.calls.get(shapes) ?? 0) + 1);
     const seen = new Set<string>();
     tensors.forEach(({ shape }, i) => {
       if (!seen.has(shape)) {
@@ -36,16 +46,17 @@ export class WeightUses {
   finish(): RankDigest['matmul'] {
     const weights = [...this.uses].map(([shape, { kernels, otherElements }]): WeightUse => ({ shape, kernels, otherElements }))
       .sort((a, b) => b.kernels - a.kernels || (a.shape < b.shape ? -1 : 1)).slice(0, MOST_WEIGHTS);
-    return { kernels: this.kernels, shaped: this.shaped, weights };
+    const multiplications = [...this.calls].map(([shapes, kernels]) => ({ tensors: this.tensorsOf(shapes).map(({ dimensions }) => dimensions), kernels }));
+    return { kernels: this.kernels, shaped: this.shaped, weights, modelWeights: modelWeights(multiplications).slice(0, MOST_WEIGHTS) };
   }
 
-  private tensorsOf(shapes: string): readonly { readonly shape: string; readonly elements: number }[] {
+  private tensorsOf(shapes: string): readonly Tensor[] {
     let known = this.parsed.get(shapes);
     if (known === undefined) {
       known = shapes.split(';').flatMap((part) => {
         const dimensions = part.split(',').map(Number).filter((value) => value > 1);
         const elements = dimensions.reduce((product, value) => product * value, 1);
-        return dimensions.length < 2 || !(elements >= SMALLEST_TENSOR) ? [] : [{ shape: dimensions.sort((a, b) => a - b).join(','), elements }];
+        return dimensions.length < 2 || !(elements >= SMALLEST_TENSOR) ? [] : [{ dimensions, shape: [...dimensions].sort((a, b) => a - b).join(','), elements }];
       });
       this.parsed.set(shapes, known);
     }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { compareDigests } from '../../../src/engine/compare/compareDigests';
+import { WeightUses } from '../../../src/engine/compare/weightUses';
 import type { CompareCheck, CompareOptions, CompareReport, CompareSide, RankDigest } from '../../../src/protocol/compare';
 import { sideOf, type SideSpec } from './generated';
 
@@ -15,8 +16,19 @@ const outcomes = (report: CompareReport): Readonly<Record<string, string>> => Ob
 const check = (report: CompareReport, id: CompareCheck['id']): CompareCheck => report.checks.find((each) => each.id === id)!;
 
 const withWeights = (shapes: Readonly<Record<string, readonly [number, number]>>) => (digest: RankDigest): Partial<RankDigest> => ({
-  matmul: { kernels: 100, shaped: 100, weights: Object.entries(shapes).map(([shape, [kernels, otherElements]]) => ({ shape, kernels, otherElements: otherElements * digest.steps.length })) },
+  matmul: { kernels: 100, shaped: 100, weights: Object.entries(shapes).map(([shape, [kernels, otherElements]]) => ({ shape, kernels, otherElements: otherElements * digest.steps.length })), modelWeights: [] },
 });
+
+/** The digest of multiplications written as a profiler writes their inputs, a hundred times each. */
+const withMultiplications = (shapes: readonly string[]) => (): Partial<RankDigest> => {
+  const uses = new WeightUses();
+  shapes.forEach((each) => Array.from({ length: 100 }, () => uses.add(each)));
+  return { matmul: uses.finish() };
+};
+/** Forward, gradient and gradient of the weight of linear layers, each `[inputs, outputs]`. */
+const training = (tokens: number, layers: readonly (readonly [number, number])[]): readonly string[] =>
+  layers.flatMap(([inputs, outputs]) => [`${tokens},${inputs};${inputs},${outputs}`, `${tokens},${outputs};${outputs},${inputs}`, `${outputs},${tokens};${tokens},${inputs}`]);
+const block = (hidden: number, inner: number): readonly (readonly [number, number])[] => [[hidden, hidden], [hidden, hidden], [hidden, hidden], [hidden, hidden], [hidden, inner], [hidden, inner], [inner, hidden]];
 
 describe('comparability', () => {
   it('gives a verdict when nothing stands against it', () => {
@@ -76,6 +88,38 @@ describe('comparability', () => {
     assert.equal(check(report, 'batch').outcome, 'blocks');
     assert.equal(check(report, 'batch').args?.['ratio'], '2.00');
     assert.equal(check(compareDigests(base, double, { tokensBase: 100, tokensCandidate: 200 }), 'batch').outcome, 'perToken');
+  });
+
+  describe('knows a model by its weights', () => {
+    const modelOf = (from: readonly string[], to: readonly string[]): CompareCheck => check(compareDigests(changed(sideOf('a', spec()), withMultiplications(from)), changed(sideOf('b', spec()), withMultiplications(to)), EQUAL), 'model');
+
+    for (const tokens of [512, 2048, 3000, 16_384]) {
+      it(`whatever the batch: 4096 tokens and ${tokens}`, () => {
+        // Attention beside the layers multiplies no weight.
+        const step = (each: number): readonly string[] => [...training(each, block(2048, 6144)), `16,${each},128;16,128,${each}`, `16,${each},${each};16,${each},128`];
+        const { outcome, args } = modelOf(step(4096), step(tokens));
+        assert.deepEqual([outcome, args], ['same', { percent: 100 }]);
+      });
+    }
+
+    it('and another model by them, also where activations have the same shapes', () => {
+      // 1024 → 2048 would make most operands of the one those of the other.
+      const { outcome, code } = modelOf(training(4096, block(1024, 3072)), training(4096, block(2048, 6144)));
+      assert.deepEqual([outcome, code], ['blocks', 'compare.check.model.weights-differ']);
+      assert.equal(modelOf(training(4096, block(2048, 6144)), training(4096, block(2048, 8192))).outcome, 'blocks');
+    });
+
+    it('and takes merged projections for the same model', () => {
+      const merged: readonly (readonly [number, number])[] = [[2048, 3 * 2048], [2048, 2048], [2048, 2 * 5000], [5000, 2048]];
+      assert.deepEqual([modelOf(training(4096, block(2048, 5000)), training(4096, merged)), modelOf(training(4096, merged), training(8192, block(2048, 5000)))].map(({ outcome, code }) => [outcome, code]), Array(2).fill(['same', 'compare.check.model.merged']));
+    });
+
+    it('and does not say it is the same where only a part of the operands is', () => {
+      // Two operands of one shape count once: four, of which the last is shared.
+      // Attention alone, as `torch.bmm` has it: no operand is a weight.
+      const attention = (tokens: number): readonly string[] => [`64,${tokens},128;64,128,${tokens}`, `64,${tokens},${tokens};64,${tokens},128`, '64,80,96;64,96,80'];
+      assert.deepEqual([modelOf(attention(512), attention(1024))].map(({ outcome, code, args }) => [outcome, code, args]), [['blocks', 'compare.check.model.perhaps', { percent: 25 }]]);
+    });
   });
 
   it('pairs ranks by number, in order where the numbers differ, and says what is left out', () => {

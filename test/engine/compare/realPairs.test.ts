@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Papa from 'papaparse';
 import { EngineSession } from '../../../src/engine/session';
 import { engineEnvironment } from '../../../src/node/environment';
 import type { CompareReport, CompareSide, RankDigest } from '../../../src/protocol/compare';
+import { cli } from '../../cli/runCli';
 import { hasSharedData, sharedPath } from '../../sharedData';
 
 async function sideAt(file: string): Promise<CompareSide> {
@@ -86,6 +89,23 @@ describe('comparing real profiles', () => {
     }
   });
 
+  it('Qwen3-0.6B is not the sample\'s model, though it shares a third of its operands; the sample\'s two runs have one model', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'fuselens-pairs-'));
+    try {
+      assert.equal((await cli(['sample', folder])).code, 0);
+      const model = async (base: string, candidate: string): Promise<unknown> => {
+        const found = (await compare(base, candidate)).checks.find(({ id }) => id === 'model');
+        return [found?.outcome, found?.code];
+      };
+      const [baseline, optimized, qwen] = [path.join(folder, 'baseline'), path.join(folder, 'optimized'), sharedPath('ascend', 'msinsight-qwen3-4rank', 'rank_0_ascend_pt')];
+      assert.deepEqual(await model(baseline, optimized), ['same', 'compare.check.model.same']);
+      assert.deepEqual(await model(baseline, qwen), ['blocks', 'compare.check.model.weights-differ']);
+      assert.deepEqual(await model(qwen, optimized), ['blocks', 'compare.check.model.weights-differ']);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   it('Qwen on H100 and MI300: by operator and chain, not by kernel name, and said to be so', async () => {
     const [cuda, rocm] = [sharedPath('kineto', 'cuda-h100-qwen05b-infer-stacks'), sharedPath('kineto', 'rocm-mi300-qwen05b-infer-stacks')];
     const report = await compare(cuda, rocm);
@@ -93,6 +113,7 @@ describe('comparing real profiles', () => {
     assert.deepEqual(report.tables.kernels, []);
     assert.ok(report.notes.some(({ code }) => code === 'compare.note.cross-vendor'));
     assert.deepEqual(report.verdict.reasons.map(({ code }) => code), ['compare.check.backend.differs', 'compare.check.chip.differs']);
+    assert.equal(report.checks.find(({ id }) => id === 'model')?.code, 'compare.check.model.same');
     const norm = report.tables.chains.find(({ fusion }) => fusion === 'rms-norm');
     // 24 layers with two norms each, and one at the end, whatever the compiler made of them.
     assert.deepEqual([norm?.base?.count, norm?.candidate?.count], [49, 49]);

@@ -109,6 +109,8 @@ describe('fuselens fuse', () => {
     const shown = await listed('--profile', path.join(sample, 'baseline'));
     assert.ok(shown.every(({ backend }) => backend === 'ascend'), 'the profile\'s device is the backend');
     assert.ok(shown.some(({ fusion, file, startLine, endLine, status }) => fusion === 'gated-rms-norm' && file.endsWith('q35_npu_old.py') && startLine === 29 && endLine === 30 && status === 'fixable'));
+    // The dearest chain of the sample has no edit, and its advice.
+    assert.ok(shown.some(({ fusion, file, startLine, status }) => fusion === 'causal-conv1d' && file.endsWith('q35_npu_old.py') && startLine === 50 && status === 'advice'));
     // Contract 7: what the source shows, of which the profile keeps a part.
     const key = ({ fusion, file, startLine }: Entry): string => `${fusion} ${file}:${startLine}`;
     assert.ok(shown.length > 0 && shown.length <= all.length && shown.every((entry) => all.some((other) => key(other) === key(entry))));

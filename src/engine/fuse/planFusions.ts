@@ -95,7 +95,8 @@ function formsOf(parser: Parser, added: readonly Fusion[]): Forms {
   let forms = known.get(added);
   if (forms === undefined) {
     const near = FUSIONS.flatMap((fusion) => (fusion.nearMisses ?? []).map((miss) => loweredForm(fusion, miss.name, lowerForm(parser, miss.python).graph)));
-    forms = { known: catalogueForms(parser, added), near: near.filter((form): form is LoweredForm => form !== undefined) };
+    const loops = FUSIONS.flatMap((fusion) => (fusion.loops ?? []).map((loop) => loweredForm(fusion, loop.name, lowerForm(parser, loop.python).graph)));
+    forms = { known: [...catalogueForms(parser, added), ...loops.filter((form): form is LoweredForm => form !== undefined)], near: near.filter((form): form is LoweredForm => form !== undefined) };
     known.set(added, forms);
   }
   return forms;

@@ -25,6 +25,8 @@ export interface Fusion {
   /** `fusion`: a fused operator replaces the chain. `waste`: the work need not be done where it is done. */
   readonly kind: 'fusion' | 'waste';
   readonly forms: readonly EagerForm[];
+  /** The same written as a loop, for the source alone: its kernels are those of `forms`, as often as the loop turns. */
+  readonly loops?: readonly EagerForm[];
   /** Tokens of the kernels that do the whole form at once, in runs that are already patched. */
   readonly fused?: readonly string[];
   /**

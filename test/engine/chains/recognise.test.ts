@@ -85,7 +85,7 @@ describe('the catalogue', () => {
     const parser = await testParser();
     for (const { meant: _, ...fusion } of FUSIONS) {
       // What is asked of the code around (`meant`) is not in the snippet.
-      for (const form of fusion.forms) {
+      for (const form of [...fusion.forms, ...fusion.loops ?? []]) {
         const { graph } = lowerForm(parser, form.python);
         assert.deepEqual(graph.holes, [], `${fusion.id}: ${form.name}`);
         const lowered = loweredForm(fusion, form.name, graph);

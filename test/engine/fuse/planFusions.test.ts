@@ -219,6 +219,16 @@ describe('planning fusions', () => {
     assert.deepEqual(found('return F.silu(gate) * up'), ['swiglu advice']);
   });
 
+  it('advises on a causal convolution written as a loop over its taps, and on no other sum of a loop', () => {
+    const found = (lines: string): readonly string[] => plan(body(lines)).map(({ fusion, status, startLine, endLine }) => `${fusion.id} ${status} ${startLine}-${endLine}`);
+    assert.deepEqual(found('taps = w.shape[0]\nout = x * w[taps - 1]\nfor shift in range(1, taps):\n    out = out + F.pad(x, (0, 0, shift, -shift)) * w[taps - 1 - shift]\nreturn F.silu(out)'), ['causal-conv1d advice 8-11']);
+    assert.deepEqual(found('k = w.shape[-1]\npadded = F.pad(x, (k - 1, 0))\nout = torch.zeros_like(x)\nfor j in range(k):\n    out += w[:, j] * padded[..., j : j + x.shape[-1]]\nreturn F.silu(out)'), ['causal-conv1d advice 8-12']);
+    // Padded behind as well, it looks ahead; without a shift it is a weighted sum; of another tensor each turn it is something else.
+    assert.deepEqual(found('out = x * w[0]\nfor i in range(1, w.shape[0]):\n    out = out + F.pad(x, (0, 0, 1, 1)) * w[i]\nreturn F.silu(out)'), []);
+    assert.deepEqual(found('out = x * w[0]\nfor i in range(1, w.shape[0]):\n    out = out + x * w[i]\nreturn F.silu(out)'), []);
+    assert.deepEqual(found('out = x * w[0]\nfor i in range(1, w.shape[0]):\n    out = out + F.pad(w, (0, 0, i, -i)) * w[i]\nreturn F.silu(out)'), []);
+  });
+
   it('never edits an installed package', () => {
     const plans = plan(body(NORM), 'torch', '/usr/lib/python3/site-packages/models/model.py');
     assert.deepEqual(plans.map(({ status, reason }) => [status, reason]), [['refused', 'outside-workspace']]);

@@ -86,6 +86,8 @@ export interface RankDigest {
   /** Chip as the profile names it. */
   readonly chip: string | null;
   readonly facts: Readonly<Record<string, string>>;
+  /** Whether Python frames or call stacks were recorded, by the data; null where the host side, which would hold them, is missing. */
+  readonly stacks: boolean | null;
   readonly worldSize: number | null;
   readonly tokensPerStep: number | null;
   readonly ranksPerCard: number | null;

@@ -29,7 +29,7 @@ export function sideFacts(samples: readonly Sample[], tokens: number | undefined
 export function compareChecks(base: SideFacts, candidate: SideFacts, pairing: Pairing): readonly CompareCheck[] {
   return [
     backendCheck(base, candidate), chipCheck(base, candidate), stepsCheck(base, candidate), ranksCheck(base, candidate, pairing), modelCheck(base, candidate), batchCheck(base, candidate),
-    settingsCheck('level', 'blocks', base, candidate, ['level', 'aic_metrics']), settingsCheck('stacks', 'blocks', base, candidate, ['with_stack', 'with_modules']),
+    settingsCheck('level', 'blocks', base, candidate, ['level', 'aic_metrics']), settingsCheck('stacks', 'blocks', seenStacks(base), seenStacks(candidate), ['with_stack', 'with_modules']),
     settingsCheck('settings', 'warns', base, candidate, ['record_shapes', 'profile_memory', 'l2_cache', 'activities']),
     versionsCheck(base, candidate), parallelCheck(base, candidate), environmentCheck(base, candidate),
   ];
@@ -191,6 +191,12 @@ function settingsCheck(id: 'level' | 'stacks' | 'settings', outcome: 'blocks' | 
   }
   return known.length === 0 ? { id, outcome: 'unknown', base: null, candidate: null, code: `compare.check.${id}.unknown` }
     : { id, outcome: 'same', base: describe(base, known), candidate: describe(candidate, known), code: `compare.check.${id}.same` };
+}
+
+/** torch.profiler writes "with_stack" only when it is set: where a profile does not say it, its data do. */
+function seenStacks(side: SideFacts): SideFacts {
+  const { facts, stacks } = side.first;
+  return stacks === null || 'with_stack' in facts ? side : { ...side, first: { ...side.first, facts: { ...facts, with_stack: String(stacks) } } };
 }
 
 const VERSION = /version|^torch|^cann$|mindspore|driver/i;

@@ -41,7 +41,7 @@ export function rankDigest(data: RankData, source: DigestSource, explanation?: E
   const tables = tablesOf(data, windows.map(({ selection }) => selection), weights, explanation);
   const durations = windows.map(({ selection }) => sortedDurations(data.deviceEvents, selection));
   return {
-    id: source.id, label: source.label, rank: data.rank ?? source.rank ?? null, group: source.group, backend: data.backend, chip: chipOf(data), facts: data.facts,
+    id: source.id, label: source.label, rank: data.rank ?? source.rank ?? null, group: source.group, backend: data.backend, chip: chipOf(data), facts: data.facts, stacks: stacksOf(data),
     worldSize: worldSizeOf(data.facts), tokensPerStep: positive(data.facts['tokens_per_step']), ranksPerCard: positive(data.facts['ranks_per_card']),
     steps, stepsLeftOut: all.length - windows.length, losses: source.losses ?? [], tables, density: durationDensity(merged(durations)), matmul: weights.finish(), memory: memoryDigest(data),
   };
@@ -186,6 +186,11 @@ function merged(parts: readonly Float64Array[]): Float64Array {
 
 function chipOf({ facts, device }: RankData): string | null {
   return facts['device name'] ?? facts['chip'] ?? facts['chipName'] ?? (device !== undefined && !/^\d*$/.test(device) ? device : null);
+}
+
+/** Without operators of the host there is nothing a stack could hang on: their absence says nothing then. */
+function stacksOf({ coverage }: RankData): boolean | null {
+  return coverage.pythonFrames || coverage.callStacks ? true : coverage.hostOperators ? false : null;
 }
 
 /** Ranks of the job as the profile's own metadata say it. */

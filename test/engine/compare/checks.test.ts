@@ -68,6 +68,29 @@ describe('comparability', () => {
     assert.notEqual(report.verdict.kind, 'notComparable');
   });
 
+  describe('stacks', () => {
+    const side = (coverage: NonNullable<SideSpec['coverage']>, facts: Readonly<Record<string, string>> = {}): CompareSide => sideOf('a', { ...spec(facts), coverage });
+    const [frames, calls, none, noHost] = [{ hostOperators: true, pythonFrames: true }, { hostOperators: true, callStacks: true }, { hostOperators: true }, {}];
+    const cases: readonly (readonly [string, CompareSide, CompareSide, CompareCheck['outcome']])[] = [
+      ['frames against none', side(frames), side(none), 'blocks'],
+      ['none against call stacks', side(none), side(calls), 'blocks'],
+      ['frames, stated by one side only as torch.profiler does, against none', side(frames, { with_stack: '1' }), side(none), 'blocks'],
+      ['frames on both sides, one of which states it', side(frames, { with_stack: '1' }), side(frames), 'same'],
+      ['none on both sides', side(none), side(none), 'same'],
+      ['frames against a profile without a host side', side(frames), side(noHost), 'unknown'],
+      ['neither with a host side', side(noHost), side(noHost), 'unknown'],
+      ['what is stated over what is there', side(none, { with_stack: 'true' }), side(none, { with_stack: '1' }), 'same'],
+      ['what is stated without a host side', side(noHost, { with_stack: '0' }), side(frames), 'blocks'],
+    ];
+    for (const [name, base, candidate, outcome] of cases) {
+      it(`${name}: ${outcome}`, () => {
+        const report = compareDigests(base, candidate, EQUAL);
+        assert.equal(check(report, 'stacks').outcome, outcome);
+        assert.equal(report.verdict.kind === 'notComparable', outcome === 'blocks');
+      });
+    }
+  });
+
   it('takes the tokens a profile states, and those said over them', () => {
     const stated = compareDigests(sideOf('a', spec({ tokens_per_step: '1000' })), sideOf('b', spec({ tokens_per_step: '4000' })));
     assert.equal(check(stated, 'batch').outcome, 'perToken');

@@ -18,8 +18,11 @@ export async function listRuns(hosts: Hosts, host: string | undefined, options: 
   if (exit !== 0) {
     throw new RunFailure(explainRunFailure(stderr, exit, { transport: false, ...(host === undefined ? {} : { host }) }));
   }
-  return stdout.split(/^run=/m).slice(1).map((part) => summaryOf(part, host));
+  return stdout.split(/^run=/m).slice(1).map((part) => summaryOf(part, host)).sort((a, b) => (began(a) === began(b) ? 0 : began(a) < began(b) ? 1 : -1));
 }
+
+/** When a run was started, as its id begins, but to the millisecond: of two in one second the later one is the newer. */
+const began = ({ id, record }: RunSummary): string => (record === undefined || record.startedAt === '' ? id : record.startedAt.replace(/[-:]/g, '').replace('T', '-'));
 
 function summaryOf(part: string, host: string | undefined): RunSummary {
   const [id, ...lines] = part.split('\n');

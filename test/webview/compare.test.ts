@@ -8,7 +8,7 @@ import type { FromCompare } from '../../src/protocol/compareView';
 import { VIEW_STATE_LIMIT } from '../../src/protocol/webview';
 import { cli } from '../cli/runCli';
 import { comparePair } from './comparePair';
-import { canRun, CHROMIUM, startHarness, type Harness } from './harness';
+import { canRun, CHROMIUM, startHarness, waitUntil, type Harness } from './harness';
 
 describe('the Compare view', function () {
   this.timeout(120_000);
@@ -87,7 +87,7 @@ describe('the Compare view', function () {
     assert.equal(await field.inputValue(), '131072', 'what the profile states stands there');
     await field.fill('262144');
     await page.locator('.tokens-form vscode-button').click();
-    await page.waitForFunction(`document.querySelector('.verdict-head') !== null && document.querySelector('.verdict-head').innerText !== ${JSON.stringify(before)}`);
+    await waitUntil(page, `document.querySelector('.verdict-head') !== null && document.querySelector('.verdict-head').innerText !== ${JSON.stringify(before)}`);
     const asked = (await sent(page)).filter((message) => message.kind === 'call' && message.method === 'compareReport');
     assert.deepEqual(asked.map((message) => (message.kind === 'call' ? message.params : undefined)), [{ options: {} }, { options: { tokensBase: 262_144, tokensCandidate: 524_288 } }]);
     // Twice the tokens in the same time: half the time a token.

@@ -61,6 +61,16 @@ export interface Harness {
   close(): Promise<void>;
 }
 
+/** Waits until an expression in the page is true. Asked again from here each time: in the page itself its security policy forbids that. */
+export async function waitUntil(page: Page, expression: string): Promise<void> {
+  for (const end = Date.now() + 30_000; !(await page.evaluate<boolean>(expression));) {
+    if (Date.now() > end) {
+      throw new Error(`never true: ${expression}`);
+    }
+    await page.waitForTimeout(20);
+  }
+}
+
 /** True where the harness can run; a test that cannot says which line would make it run. */
 export function canRun(): boolean {
   return existsSync(CHROMIUM);

@@ -4,7 +4,7 @@ import chinese from '../../l10n/bundle.l10n.zh-cn.json';
 import { HostKind, type RankData } from '../../src/engine/profile/columns';
 import type { FromWebview } from '../../src/protocol/webview';
 import { rankOf } from '../engine/timeline/generatedRank';
-import { canRun, startHarness, subjectOf, type Harness } from './harness';
+import { canRun, startHarness, subjectOf, waitUntil, type Harness } from './harness';
 
 /** Two layers: each an operator in a Python frame that launches Mul, then Cast, then a collective beside them. */
 function smallRank(): RankData {
@@ -45,7 +45,7 @@ describe('timeline view', function () {
   beforeEach(async () => {
     page = await harness.open({ width: 1200, height: 800 });
     await page.waitForSelector('.lanes-canvas');
-    await page.waitForFunction('fuselensTimeline.windows.newest !== undefined');
+    await waitUntil(page, 'fuselensTimeline.windows.newest !== undefined');
   });
   afterEach(() => page?.close());
   after(() => harness?.close());
@@ -179,7 +179,7 @@ describe('timeline view', function () {
 
   it('filters by family, hides and pins lanes, shows a table, and keeps its state', async () => {
     await page.locator('.chip', { hasText: 'Glue' }).click();
-    await page.waitForFunction('fuselensTimeline.windows.newest.data.hiddenFamilies.length === 1');
+    await waitUntil(page, 'fuselensTimeline.windows.newest.data.hiddenFamilies.length === 1');
     await click('communication', 11_000);
     await page.keyboard.press('p');
     await click('other', 11_000);

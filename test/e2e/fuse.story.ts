@@ -80,7 +80,17 @@ async function story(workbench: Workbench, folder: string, python: string | unde
 
   // Verify against the code before, which is in no file any more: it was not saved.
   const ofFused = page.locator('.codelens-decoration', { hasText: 'not measured yet' }).first();
+  // What the code may read from the disk is offered for saving; Python is taken as it stands in the editor.
+  await page.getByRole('treeitem', { name: 'config.json' }).dblclick();
+  await page.locator('.view-line', { hasText: '}' }).first().click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type(' ');
+  await page.getByRole('tab', { name: FILE }).click();
   await ofFused.locator('a', { hasText: /^verify$/ }).click();
+  const unsaved = page.locator('.monaco-dialog-box', { hasText: 'Files are not saved yet' });
+  await unsaved.getByText('config.json').waitFor(WAIT);
+  assert.equal(await unsaved.getByText(FILE).count(), 0);
+  await unsaved.getByRole('button', { name: 'Save All' }).click();
   if (python === undefined) {
     await workbench.notification(/has no PyTorch: install it there|There is no Python at/);
     await workbench.screenshot('fuse-no-torch');

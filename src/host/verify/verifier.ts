@@ -9,6 +9,7 @@ import { documentEvidence } from '../editor/documentEvidence';
 import type { EvidenceStore } from '../editor/evidence';
 import type { Fuser } from '../editor/fuse';
 import { runCli } from '../runCli';
+import { saveFirst } from '../saveFirst';
 import { isCancelled, sentenceOf, translate } from '../sentences';
 import { sourceRequest, trustedFolders } from '../sourceRequest';
 import { allowArguments, hostAccess, placeArguments } from './python';
@@ -71,6 +72,10 @@ export class Verifier implements vscode.Disposable {
       return undefined;
     }
     const document = await vscode.workspace.openTextDocument(uri);
+    // Python is verified as it stands in the editors; what it reads besides (a configuration) lies on the disk.
+    if (!(await saveFirst(vscode.workspace.getWorkspaceFolder(uri)?.uri, ({ languageId }) => languageId !== 'python'))) {
+      return undefined;
+    }
     const { version } = document;
     try {
       const report = await this.withProgress(document, (signal) => this.run(document, line, signal));

@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 
 /**
- * Offers to save unsaved files below a folder before something reads them from the disk (push, run); verifying takes the text of the editors. False when the user
- * called it off, or a file could not be saved.
+ * Offers to save unsaved files below a folder before something reads them from the disk (push, run, verify); `read` tells which are: by default all.
+ * False when the user called it off, or a file could not be saved.
  */
-export async function saveFirst(folder: vscode.Uri | undefined): Promise<boolean> {
-  const unsaved = vscode.workspace.textDocuments.filter((document) => document.isDirty && !document.isUntitled && (folder === undefined || isBelow(document.uri, folder)));
+export async function saveFirst(folder: vscode.Uri | undefined, read: (document: vscode.TextDocument) => boolean = () => true): Promise<boolean> {
+  const unsaved = vscode.workspace.textDocuments.filter((document) => document.isDirty && !document.isUntitled && read(document) && (folder === undefined || isBelow(document.uri, folder)));
   if (unsaved.length === 0) {
     return true;
   }

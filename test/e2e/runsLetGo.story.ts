@@ -51,48 +51,52 @@ async function answer({ page }: Workbench, prompt: string | RegExp, text: string
 
 const row = ({ page }: Workbench, name: RegExp): ReturnType<Workbench['page']['locator']> => page.locator('.pane', { hasText: 'Runs' }).getByRole('treeitem', { name });
 
-async function pressInNotice({ page }: Workbench, button: string, notice = 'long is still running'): Promise<void> {
+async function pressInNotice({ page }: Workbench, button: string, notice: string): Promise<void> {
   await page.locator('.notification-list-item', { hasText: notice }).getByRole('button', { name: button }).click(WAIT);
 }
 
 describe('a window on runs', () => {
   let lab: SshLab | undefined;
+  let tries = 0;
   after(() => lab?.dispose());
 
   it('says after a reload what goes on and which pass is to come; Attach streams a run again, Stop ends it', async () => {
+    // Runs of a try before are still listed.
+    tries++;
+    const [long, twice] = [`long${tries}`, `twice${tries}`];
     const folder = freshFolder('reloaded-training');
     fs.writeFileSync(path.join(folder, 'long.py'), LONG);
     fs.writeFileSync(path.join(folder, 'twice.py'), TWICE);
     fs.writeFileSync(path.join(folder, 'recorded.json'), JSON.stringify(TRACE));
-    writeTasks(folder, [{ label: 'long', args: ['long.py'] }, { label: 'twice', args: ['twice.py'], capture: { steps: [5, 5], stacks: true } }]);
+    writeTasks(folder, [{ label: long, args: ['long.py'] }, { label: twice, args: ['twice.py'], capture: { steps: [5, 5], stacks: true } }]);
     const workbench = await openWorkbench({ folder });
     const { page } = workbench;
     await workbench.command('FuseLens: Run Training...');
-    await pick(workbench, 'long');
+    await pick(workbench, long);
     await page.locator('.statusbar', { hasText: /step \d+\/999/ }).waitFor(WAIT);
     await workbench.command('FuseLens: Profile Training...');
-    await pick(workbench, 'twice');
+    await pick(workbench, twice);
     await page.locator('.statusbar', { hasText: /step 5\/5/ }).waitFor(WAIT);
 
     await workbench.reload();
     // Nobody follows the first pass as it ends.
     fs.writeFileSync(path.join(folder, 'gate'), '');
-    await workbench.notification('long is still running on this machine.');
-    await pressInNotice(workbench, 'Attach');
+    await workbench.notification(`${long} is still running on this machine.`);
+    await pressInNotice(workbench, 'Attach', `${long} is still running`);
     // It is the same run, from its first line on.
-    await page.locator('.part.panel .tab, .part.panel', { hasText: 'long (attached)' }).first().waitFor(WAIT);
+    await page.locator('.part.panel .tab, .part.panel', { hasText: `${long} (attached)` }).first().waitFor(WAIT);
     await page.locator('.statusbar', { hasText: /step \d+\/999/ }).waitFor(WAIT);
-    await pressInNotice(workbench, 'Start Second Pass', 'The first pass of twice ended while no window followed it');
+    await pressInNotice(workbench, 'Start Second Pass', `The first pass of ${twice} ended while no window followed it`);
     await workbench.command('View: Show FuseLens');
-    await until(async () => (await row(workbench, /^twice.*done/).count()) === 2, 'the second pass did not run');
+    await until(async () => (await row(workbench, new RegExp(`^${twice}.*done`)).count()) === 2, 'the second pass did not run');
     await workbench.screenshot('attached-after-reload');
 
     await workbench.reload();
-    await workbench.notification('long is still running on this machine.');
-    await pressInNotice(workbench, 'Stop');
+    await workbench.notification(`${long} is still running on this machine.`);
+    await pressInNotice(workbench, 'Stop', `${long} is still running`);
     await workbench.command('View: Show FuseLens');
-    await row(workbench, /long.*stopped/).waitFor(WAIT);
-    assert.equal(await row(workbench, /^long/).count(), 1, 'there was one run all the time');
+    await row(workbench, new RegExp(`${long}.*stopped`)).waitFor(WAIT);
+    assert.equal(await row(workbench, new RegExp(`^${long}`)).count(), 1, 'there was one run all the time');
   });
 
   it('asks once which folder holds new runs, and offers to save before a run', async () => {

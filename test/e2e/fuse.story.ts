@@ -144,7 +144,8 @@ describe('fusing from the editor', () => {
     execFileSync(process.execPath, [path.join(root, 'dist/cli.js'), 'sample', folder, '--ranks', '1'], { stdio: 'ignore' });
     const workbench = await openWorkbench({
       folder: path.join(folder, 'workspace'),
-      settings: { 'fuselens.openOnStart': [path.join(folder, 'baseline')], 'fuselens.python.path': python ?? '' },
+      // In the browser VS Code saves by itself, unless it is told not to.
+      settings: { 'files.autoSave': 'off', 'fuselens.openOnStart': [path.join(folder, 'baseline')], 'fuselens.python.path': python ?? '' },
     });
     await story(workbench, folder, python);
   });

@@ -7,7 +7,7 @@ import { COLUMNS_INDEX, type StoredProfile, type StoredRankEntry } from '../engi
 import { parseCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
-import { chooseRanks, openProfile } from './openSession';
+import { chooseRanks, nothingReadable, openProfile } from './openSession';
 import { cannotWrite } from './textFile';
 
 const OPTIONS = { out: { type: 'string' }, rank: { type: 'string', multiple: true }, lang: { type: 'string' }, 'no-cache': { type: 'boolean' } } as const;
@@ -55,7 +55,7 @@ export async function columnsCommand(args: readonly string[], context: CommandCo
     progress.clear();
   }
   if (entries.length === 0) {
-    throw new CommandFailure('cli.failure.nothing-readable', { file: profile });
+    throw nothingReadable(problems.toArray(), profile, context);
   }
   return ExitCode.Done;
 }

@@ -21,7 +21,7 @@ import { text } from '../protocol/text';
 import { parseCommand, type ParsedCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
-import { chooseRanks, openProfile } from './openSession';
+import { chooseRanks, nothingReadable, openProfile } from './openSession';
 import { lineEdits } from './output/lineEdits';
 import { unifiedDiff } from './output/unifiedDiff';
 import { fusionFolders, ownFusions } from './ownFusions';
@@ -93,10 +93,11 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
     }
     return left ? ExitCode.Unreadable : ExitCode.Done;
   }
-  let plans: readonly FusePlan[] = [];
+  const found: FusePlan[] = [];
   for (const scope of sources.scopes) {
-    plans = [...plans, ...(await plansOf(scope)).found(scope)];
+    found.push(...(await plansOf(scope)).found(scope));
   }
+  let plans: readonly FusePlan[] = found;
   let none: Filter['none'] = { code: 'cli.fuse.none', args: {} };
   for (const filter of chosen.filters) {
     const kept = plans.filter(filter.keep);
@@ -179,7 +180,7 @@ async function evidenceOf(profile: string, sources: string, command: ParsedComma
   const opened = await openProfile(context, profile, { cache: !command.flag('no-cache') });
   const [rank] = chooseRanks(opened.summary, []);
   if (rank === undefined) {
-    throw new CommandFailure('cli.failure.nothing-readable', { file: profile });
+    throw nothingReadable(opened.summary.problems, profile, context);
   }
   await opened.load(rank);
   const { work, explanation, index } = await opened.session.explain(rank.id, { sources: [sources], fusionFolders: await fusionFolders(command) }, { signal: context.io.signal });
@@ -204,16 +205,14 @@ interface Sources {
 async function readSources(root: string, isFile: boolean, context: CommandContext): Promise<Sources> {
   const parser = await pythonParser();
   const folder = isFile ? path.dirname(root) : root;
-  if (isFile) {
-    const bytes = await readFile(root);
-    // A zero byte is valid UTF-8 and never Python: UTF-16, or no text at all.
-    if (!isUtf8(bytes) || bytes.includes(0)) {
-      throw new CommandFailure('cli.failure.not-utf8', { file: root });
-    }
+  const bytes = isFile ? await readFile(root) : undefined;
+  // A zero byte is valid UTF-8 and never Python: UTF-16, or no text at all.
+  if (bytes !== undefined && (!isUtf8(bytes) || bytes.includes(0))) {
+    throw new CommandFailure('cli.failure.not-utf8', { file: root });
   }
   const index = await indexSources(nodeFilePort(), [folder], parser, { signal: context.io.signal });
   const asked = isFile ? index.scopes.filter(({ file }) => path.resolve(file) === root) : index.scopes.filter(({ file }) => file.endsWith('.py'));
-  const missing = isFile && asked.length === 0 ? [scopeOf(root, folder, await readFile(root, 'utf8'), parser)] : [];
+  const missing = bytes !== undefined && asked.length === 0 ? [scopeOf(root, folder, bytes.toString('utf8'), parser)] : [];
   const all = [...index.scopes, ...missing];
   return { parser, program: missing.length === 0 ? index.program : new ModuleSet(all), scopes: [...asked, ...missing], all, reparse: (scope, changed) => scopeOf(scope.file, folder, changed, parser) };
 }

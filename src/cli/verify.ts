@@ -20,7 +20,7 @@ import { parseCommand, type ParsedCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { allowedReasons } from './fuse';
 import { CommandFailure, UsageError, type CommandContext } from './io';
-import { chooseRanks, openProfile } from './openSession';
+import { chooseRanks, nothingReadable, openProfile } from './openSession';
 import { writeVerifyText } from './output/verifyText';
 import { fusionFolders, ownFusions } from './ownFusions';
 import { runTools } from './runTools';
@@ -136,7 +136,7 @@ async function profileOf(profile: string, context: CommandContext, noCache: bool
   const opened = await openProfile(context, profile, { cache: !noCache });
   const [rank] = chooseRanks(opened.summary, []);
   if (rank === undefined) {
-    throw new CommandFailure('cli.failure.nothing-readable', { file: profile });
+    throw nothingReadable(opened.summary.problems, profile, context);
   }
   return {
     backend: opened.summary.backend ?? 'torch',

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { StepWindow } from './captureSteps';
 
-export const NOTE_STATES = ['waiting', 'recording', 'complete', 'partial', 'aside', 'failed', 'ended-before', 'not-asked'] as const;
+const NOTE_STATES = ['waiting', 'recording', 'complete', 'partial', 'aside', 'failed', 'ended-before', 'not-asked'] as const;
 export type NoteState = (typeof NOTE_STATES)[number];
 
 export interface RankNote {

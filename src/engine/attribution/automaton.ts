@@ -28,7 +28,7 @@ export interface Automaton {
   readonly hasLoops: boolean;
 }
 
-export const JUNCTION = -1;
+const JUNCTION = -1;
 export const HOLE = -2;
 /** A hole that only fused and unknown kernels fill (a kernel from a hub, a Triton kernel). */
 export const FUSED_HOLE = -3;

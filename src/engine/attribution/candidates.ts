@@ -62,7 +62,7 @@ function textOf(scopes: readonly ModuleScope[]): (file: string) => string | unde
   return (file) => texts.get(file);
 }
 
-export function candidateOf(program: Program, scope: ModuleScope, definition: FunctionDefinition, owner: ClassDefinition | undefined, sources: (file: string) => string | undefined): Candidate {
+function candidateOf(program: Program, scope: ModuleScope, definition: FunctionDefinition, owner: ClassDefinition | undefined, sources: (file: string) => string | undefined): Candidate {
   const graph = lowerFunction(program, scope, definition, owner, { anySizes: true });
   const tokens: string[] = [];
   // All branches in order of their nodes: the filter must not depend on which one ran.

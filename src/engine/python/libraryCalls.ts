@@ -92,6 +92,3 @@ export const ACTIVATIONS: ReadonlyMap<string, string> = new Map([
 export const ACTIVATION_CHAINS: ReadonlyMap<string, readonly string[]> = new Map([
   ['relu2', ['relu', 'pow']], ['gelu_new', ['muls', 'pow', 'muls', 'add', 'muls', 'tanh', 'adds', 'mul']], ['quick_gelu', ['muls', 'sigmoid', 'mul']],
 ]);
-
-/** Roots of library paths whose functions are in the table. */
-export const LIBRARY_ROOTS: ReadonlySet<string> = new Set(['torch', 'torch_npu', 'mindspore', 'nn', 'F']);

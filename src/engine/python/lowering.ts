@@ -210,7 +210,7 @@ export class Lowering {
   }
 }
 
-export const isBody = (body: FunctionValue['body']): body is FunctionDefinition['body'] => Array.isArray(body);
+const isBody = (body: FunctionValue['body']): body is FunctionDefinition['body'] => Array.isArray(body);
 
 /** What a test against None is asked of: `self.norm = Norm() if config.norm else None`. */
 const MAY_BE_ABSENT: ReadonlySet<Value['kind']> = new Set<Value['kind']>(['instance', 'libraryObject', 'function', 'partial', 'class']);

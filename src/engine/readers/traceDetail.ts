@@ -3,7 +3,7 @@ import type { FilePort } from '../port';
 import type { DetailSource, RankData } from '../profile/columns';
 import { containerOf, openBytes } from './archive';
 import { csvDetail } from './csvDetail';
-import { parseLenient, type JsonValue } from './traceText';
+import { isJsonObject, parseLenient } from './traceText';
 
 /** Reads bytes `[offset, offset + length)` of the uncompressed trace from what was spilled under `key`; undefined when it is gone. */
 export type ReadSpill = (key: string, offset: number, length: number) => Promise<Uint8Array | undefined>;
@@ -38,7 +38,7 @@ export async function decodeDetail(
   const wanted = which === 'device' && length === CLIPPED ? LONG_EVENT : length;
   const bytes = await bytesAt(port, source, events.detailAt[index], wanted, options);
   const value = bytes === undefined ? undefined : parseLenient(bytes, 0, bytes.length);
-  return isObject(value) ? value : undefined;
+  return isJsonObject(value) ? value : undefined;
 }
 
 async function bytesAt(port: FilePort, source: Exclude<DetailSource, { kind: 'none' }>, offset: number, length: number, { readSpill, signal }: DetailOptions): Promise<Uint8Array | undefined> {
@@ -76,8 +76,4 @@ async function rangeOf(chunks: AsyncIterable<Uint8Array>, offset: number, length
     at += chunk.length;
   }
   return filled === 0 ? undefined : out.subarray(0, filled);
-}
-
-function isObject(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,7 @@
  * What a file is, from its first bytes: a Kineto trace, an Ascend `trace_view.json`, or something that is not ours, with
  * the code of one sentence that says what it is and what opens it.
  */
-import { parseLenient, type JsonValue } from './traceText';
+import { isJsonObject, parseLenient } from './traceText';
 import { TraceScanner, type TraceEvent } from './traceScanner';
 
 export type TraceKind = 'kineto' | 'ascend-trace';
@@ -77,7 +77,7 @@ class ProbeVisitor {
     }
     if (event.phase === 0x4d && event.argsStart >= 0 && event.argsEnd - event.argsStart < 4096) {
       const args = parseLenient(event.bytes, event.argsStart, event.argsEnd);
-      const name = isObject(args) ? args['name'] : undefined;
+      const name = isJsonObject(args) ? args['name'] : undefined;
       this.ascend ||= typeof name === 'string' && ASCEND_NAMES.test(name);
     }
   }
@@ -88,14 +88,10 @@ class ProbeVisitor {
     }
     if (key === 'distributedInfo' && end - start <= LARGEST_VALUE) {
       const value = parseLenient(bytes, start, end);
-      const rank = isObject(value) ? value['rank'] : undefined;
+      const rank = isJsonObject(value) ? value['rank'] : undefined;
       this.rank = typeof rank === 'number' && Number.isInteger(rank) && rank >= 0 ? rank : undefined;
     }
   }
-}
-
-function isObject(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -88,6 +88,11 @@ function unescape(raw: string): string | undefined {
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
+/** Neither null nor a list. */
+export function isJsonObject(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Deeper than this is not shown, so that nothing downstream recurses without end. */
 const MAX_DEPTH = 64;
 

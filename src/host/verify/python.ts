@@ -14,7 +14,7 @@ interface PythonApi {
  * The interpreter that runs verifications: `fuselens.python.path`, else the one chosen in the Python extension (where it runs
  * already), else its default or a `.venv` of the workspace, else whatever `python3` is. Only for trusted workspaces.
  */
-export function pythonFor(resource: vscode.Uri): string {
+function pythonFor(resource: vscode.Uri): string {
   const own = vscode.workspace.getConfiguration('fuselens').get<string>('python.path', '').trim();
   if (own !== '') {
     return executable(own);

@@ -3,7 +3,7 @@ import { stepsText } from '../../run/captureSteps';
 import { isCapture, isLive, keyOf, placeName, reasonWords, stateWord, statusWords, type RunEntry } from '../tasks/runEntry';
 import type { Runs } from '../tasks/runs';
 
-export const RUNS_VIEW = 'fuselens.runs';
+const RUNS_VIEW = 'fuselens.runs';
 
 /** Runs and captures, here and on hosts, newest first; live while the view is open. */
 export class RunsTree implements vscode.TreeDataProvider<RunEntry>, vscode.Disposable {

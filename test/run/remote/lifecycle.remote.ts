@@ -122,7 +122,9 @@ print("up", flush=True); time.sleep(600)`;
       // As after a restart of the host: gone without a word.
       execFileSync('sh', ['-c', `for p in $(grep -lF "FUSELENS_RUN_ID=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do kill -s KILL $p 2>/dev/null || :; done`, 'sh', lost.id]);
       const runs = await listRuns(hosts, as);
-      assert.deepEqual(runs.map(({ id }) => id), runs.map(({ id }) => id).sort().reverse());
+      const starts = runs.map(({ record }) => Date.parse(record?.startedAt ?? ''));
+      assert.ok(starts.every((at) => at > 0));
+      assert.deepEqual(starts, [...starts].sort((a, b) => b - a));
       const found = runs.find(({ id }) => id === lost.id);
       assert.deepEqual([found?.state.phase, found?.record?.name], ['lost', 'löst']);
       assert.ok(found !== undefined && (await handleOf(hosts, found).state()).phase === 'lost');

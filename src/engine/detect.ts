@@ -7,7 +7,7 @@ import type { Backend } from './profile/columns';
 import type { OpenOptions } from '../protocol/engine';
 import { visibleText } from '../protocol/visibleText';
 import { asReason, Cancelled, ProblemList, UnreadableInput, type Problem } from './profile/problems';
-import { findAscendFolders } from './readers/ascendFolders';
+import { findAscendFolders, MAX_DEPTH } from './readers/ascendFolders';
 import { findKinetoFile } from './readers/kinetoDetect';
 import { findSqliteFile } from './readers/sqliteDetect';
 import { findStoredColumns } from './readers/storedColumns';
@@ -33,16 +33,17 @@ export interface DetectOptions extends OpenOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A folder of traces is walked this deep: run → step → rank → file. */
-const MAX_DEPTH = 5;
 /** More files than this in one tree is not a profile folder but somebody's home. */
 const MAX_FILES = 20_000;
 
 const SQLITE_NAME = /\.(db|sqlite|sqlite3|nsys-rep)$/i;
 const ANY_NAME = /\.(json|json\.gz|gz|zip|tar|tgz|tar\.gz|db|sqlite|sqlite3|nsys-rep)$/i;
+/** Recordings of others, which are told with what opens them. */
+const FOREIGN_NAME = /\.(pftrace|perfetto-trace|pb|pickle|pkl|html?)$/i;
 /** What a capture of ours says of itself, beside what it recorded. */
 const OWN_NAME = /^fuselens-/;
-const CERTAIN_NAME = /\.pt\.trace\.json(\.gz)?$|\.(sqlite|nsys-rep)$/i;
+/** More files beside Ascend ranks than this are not looked into. */
+const MAX_BESIDE = 1000;
 
 export async function detectProfile(port: FilePort, path: string, options: DetectOptions = {}): Promise<DetectedProfile> {
   const stat = await port.stat(path);
@@ -100,11 +101,13 @@ async function detectFolder(port: FilePort, root: string, problems: ProblemList,
     return { sources: stored };
   }
   const ascend = await findAscendFolders(port, root, { problems, ...options });
-  const claimed = new Set(ascend.sources.flatMap((source) => [source.path, ...source.files]));
+  const claimed = new Set([...ascend.sources.flatMap((source) => [source.path, ...source.files]), ...(ascend.leftOut ?? [])]);
   const sources = [...ascend.sources];
-  // Beside Ascend ranks lie many small files of theirs: there only a name that says trace or report is looked into.
-  const names = sources.length === 0 ? ANY_NAME : CERTAIN_NAME;
-  for (const file of await filesBelow(port, root, { names, passOver: claimed, signal: options.signal })) {
+  const files = await filesBelow(port, root, problems, { passOver: claimed, limit: sources.length === 0 ? MAX_FILES : MAX_BESIDE, signal: options.signal });
+  if (files.length > MAX_FILES) {
+    throw new UnreadableInput({ code: 'error.too-many-files', args: { file: root, limit: MAX_FILES } });
+  }
+  for (const file of files) {
     sources.push(...(await tryFile(port, root, file, problems)));
   }
   return { sources, ...(ascend.alternative === undefined ? {} : { alternative: ascend.alternative }) };
@@ -117,7 +120,11 @@ async function tryFile(port: FilePort, root: string, path: string, problems: Pro
     if (isSqlite(head) || SQLITE_NAME.test(path)) {
       return (await findSqliteFile({ port, root, path, problems })).sources;
     }
-    return (await findKinetoFile({ port, root, path, head, problems })).sources;
+    const { sources } = await findKinetoFile({ port, root, path, head, problems });
+    if (sources.length === 0) {
+      problems.add('ascend-file-aside', path, { severity: 'info' });
+    }
+    return sources;
   } catch (error) {
     if (!(error instanceof UnreadableInput)) {
       throw error;
@@ -128,13 +135,15 @@ async function tryFile(port: FilePort, root: string, path: string, problems: Pro
 }
 
 interface FileSearch {
-  readonly names: RegExp;
   /** Files and folders that are spoken for. */
   readonly passOver: ReadonlySet<string>;
+  /** No more files than this; below `MAX_FILES` it is told how many there are beyond it. */
+  readonly limit: number;
   readonly signal: AbortSignal | undefined;
 }
 
-async function filesBelow(port: FilePort, root: string, { names, passOver, signal }: FileSearch): Promise<readonly string[]> {
+/** Files whose names may be those of recordings. One more than `MAX_FILES` where there are too many. */
+async function filesBelow(port: FilePort, root: string, problems: ProblemList, { passOver, limit, signal }: FileSearch): Promise<readonly string[]> {
   const files: string[] = [];
   let level = passOver.has(root) ? [] : [root];
   for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
@@ -152,16 +161,20 @@ async function filesBelow(port: FilePort, root: string, { names, passOver, signa
           if (!entry.name.startsWith('.') && entry.name !== 'node_modules') {
             next.push(path);
           }
-        } else if (names.test(entry.name) && !OWN_NAME.test(entry.name)) {
-          files.push(path);
+        } else if ((ANY_NAME.test(entry.name) || FOREIGN_NAME.test(entry.name)) && !OWN_NAME.test(entry.name)) {
+          if (files.length < limit) {
+            files.push(path);
+          } else if (limit === MAX_FILES) {
+            return [...files, path];
+          } else {
+            problems.add('files-not-looked-at', root, { severity: 'info', args: { limit } });
+          }
         }
-      }
-      if (files.length > MAX_FILES) {
-        throw new UnreadableInput({ code: 'error.too-many-files', args: { file: root, limit: MAX_FILES } });
       }
     }
     level = next;
   }
+  level.forEach((folder) => problems.add('folder-too-deep', folder, { severity: 'info', args: { depth: MAX_DEPTH }, mergeKey: root }));
   return files;
 }
 

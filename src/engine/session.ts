@@ -11,6 +11,7 @@ import type { FilePort, SpillStore } from './port';
 import type { RankData } from './profile/columns';
 import { asReason, Cancelled, ProblemList, UnreadableInput } from './profile/problems';
 import { RankPool } from './profile/rankPool';
+import { placedProblems } from './readers/placedProblems';
 import { rankFiles } from './readers/rankFiles';
 import type { RankSource } from './readers/reader';
 import { fingerprintData } from './attribution/fingerprintData';
@@ -213,7 +214,8 @@ export class EngineSession {
   }
 
   private async readRank(source: RankSource, options: SessionCallOptions): Promise<LoadedRank> {
-    const loaded = (await this.fromCache(source)) ?? (await this.fromFiles(source, options));
+    const read = (await this.fromCache(source)) ?? (await this.fromFiles(source, options));
+    const loaded = this.opened().sources.length > 1 ? { ...read, problems: placedProblems(read.problems, source) } : read;
     assignFamilies(loaded.data, this.environment.familyRules);
     if (isHostWork(loaded.data)) {
       assignFamilies(workOf(loaded.data), this.environment.familyRules);
@@ -353,6 +355,9 @@ function rankBytes(data: RankData): number {
   }
   for (const series of data.memory) {
     bytes += series.timeNs.byteLength * 4;
+  }
+  for (const series of data.counters ?? []) {
+    bytes += series.timeNs.byteLength * 2;
   }
   return bytes;
 }

@@ -1,5 +1,6 @@
 import type { Problem, ProfileSummary } from '../../protocol/engine';
 import type { AnalyzeReport } from '../../protocol/report';
+import { withinProfile } from '../../protocol/problemPlace';
 import { renderProblem, type Translate } from '../../protocol/text';
 import { formatCount } from './numbers';
 import { rankName, SectionBuilder, type RankPage, type Section } from './sections';
@@ -36,13 +37,16 @@ export function reportDocument({ summary, report, problems, pages, stepName }: D
       heading: stepName === undefined ? shown[i] : build.say('report.rankAndStep', { rank: shown[i], step: stepName }),
       sections: build.rank(page), assumptions: build.assumptions(page.overview), page,
     })),
-    problems: groupProblems(problems, build, translate),
+    problems: groupProblems(problems.map((problem) => withinProfile(problem, summary.path)), build, translate),
     notes: pages.length < report.ranks.length ? [build.say('report.otherRanks', { shown: shown.join(', ') })] : [],
   };
 }
 
 /** Sixteen ranks that lack the same file are one thing to tell, not sixteen. */
 const SHOWN_PER_KIND = 2;
+/** What was found and not opened is named, each by itself. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['ascend-cluster-aside', 'ascend-file-aside', 'file-passed-over', 'folder-unreadable']);
+const SHOWN_LEFT_OUT = 20;
 
 function groupProblems(problems: readonly Problem[], build: SectionBuilder, translate: Translate): ReportDocument['problems'] {
   const kinds = new Map<string, Problem[]>();
@@ -56,7 +60,8 @@ function groupProblems(problems: readonly Problem[], build: SectionBuilder, tran
   }
   return [...kinds.values()].flatMap((same) => {
     // One more line for one more problem saves nothing.
-    const shown = same.length <= SHOWN_PER_KIND + 1 ? same : same.slice(0, SHOWN_PER_KIND);
+    const limit = LEFT_OUT.has(same[0].kind) ? SHOWN_LEFT_OUT : SHOWN_PER_KIND;
+    const shown = same.length <= limit + 1 ? same : same.slice(0, limit);
     const lines = shown.map((problem) => ({ severity: problem.severity, ...renderProblem(problem, translate) }));
     return shown.length === same.length ? lines : [...lines, { severity: same[0].severity, message: build.say('report.moreLikeIt', { count: same.length - shown.length }), effect: '' }];
   });

@@ -23,10 +23,12 @@ export interface AscendFinding {
   readonly alternative?: 'text' | 'db';
   /** A `cluster_analysis_output` folder met on the way; `cluster.ts` reads it. */
   readonly cluster?: string;
+  /** Files and folders that were recognised and not opened; each is told as a problem. */
+  readonly leftOut?: readonly string[];
 }
 
 /** A trainer's own layout, `work/outputs/training/<time>/profiling_time/step-5/<rank>`, and one more folder round it. */
-const MAX_DEPTH = 8;
+export const MAX_DEPTH = 8;
 /** More folders than this is no profile; listing on would take minutes on a network drive. */
 const MAX_FOLDERS = 20_000;
 
@@ -49,7 +51,7 @@ export async function findAscendFolders(port: FilePort, path: string, search: As
   const isAside = folders.some(({ kind }) => kind === 'cluster') && folders.every((folder) => folder.kind === 'cluster' && folder.path !== path);
   const found = isAside ? { sources: [] } : await rankSources(port, path, folders, search);
   if (found.sources.length > 0) {
-    return found;
+    return { ...found, leftOut: tellLeftOut(found, folders, files, search.problems) };
   }
   const sources: RankSource[] = [];
   for (const file of files) {
@@ -59,6 +61,14 @@ export async function findAscendFolders(port: FilePort, path: string, search: As
     }
   }
   return isAside && sources.length === 0 ? rankSources(port, path, folders, search) : { ...found, sources };
+}
+
+/** Beside whole ranks a cluster analysis is no rank, and a loose table belongs to nobody: both are named, so that nobody takes them for read. */
+function tellLeftOut({ sources }: AscendFinding, folders: readonly AscendFolder[], files: readonly string[], problems: ProblemList): readonly string[] {
+  const clusters = sources.some(({ format }) => format === 'ascend-cluster') ? [] : folders.filter(({ kind }) => kind === 'cluster').map(({ path }) => path);
+  clusters.forEach((folder) => problems.add('ascend-cluster-aside', folder, { severity: 'info' }));
+  files.forEach((file) => problems.add('ascend-file-aside', file, { severity: 'info' }));
+  return [...clusters, ...files];
 }
 
 /** Breadth first; a folder that is a rank is not entered. */
@@ -87,6 +97,7 @@ async function walk(port: FilePort, root: string, { signal, problems }: AscendSe
     }
     level = next;
   }
+  level.forEach((folder) => problems.add('folder-too-deep', folder, { severity: 'info', args: { depth: MAX_DEPTH }, mergeKey: root }));
   return { folders: found, files };
 }
 

@@ -90,6 +90,10 @@ export const ascendMessages: Readonly<Record<string, string>> = {
 
   'problem.cluster-file-missing': '{folder} has no {file}.',
   'effect.cluster-file-missing': 'That part of the cluster view stays empty.',
+  'problem.ascend-cluster-aside': '{where} is a cluster analysis: it holds sums per rank, and ranks with kernels were found beside it, so it was not opened. Open this folder by itself to see it.',
+  'effect.ascend-cluster-aside': 'No figure contains anything of it.',
+  'problem.ascend-file-aside': '{where} is a kernel table or a trace that belongs to none of the ranks found, so it was not opened. Open this file by itself to see it.',
+  'effect.ascend-file-aside': 'No figure contains anything of it.',
   'problem.cluster-without-kernels': '{folder} is a cluster analysis of {ranks} {ranks#rank#ranks}: it holds sums per rank and no kernels. Open the folder of a rank to see its timeline.',
   'effect.cluster-without-kernels': 'There are no kernel figures; step table, communication and links are there.',
   'problem.cluster-no-step': '{file} names no step (the recording had none).',

@@ -95,7 +95,7 @@ export async function fuseCommand(args: readonly string[], context: CommandConte
   }
   const found: FusePlan[] = [];
   for (const scope of sources.scopes) {
-    found.push(...(await plansOf(scope)).found(scope));
+    found.push(...(await asEditable(scope, (await plansOf(scope)).found(scope))));
   }
   let plans: readonly FusePlan[] = found;
   let none: Filter['none'] = { code: 'cli.fuse.none', args: {} };
@@ -230,6 +230,15 @@ async function change({ scope, replan, reparse }: Planned, write: boolean, conte
   } else {
     await context.io.out(unifiedDiff(path.relative(process.cwd(), scope.file), bom + scope.text, lineEdits(bom + scope.text, bom + edited.text)));
   }
+}
+
+/** Plans of a file whose bytes an edit would not keep are refused where they are listed, not only when they are made. */
+async function asEditable(scope: ModuleScope, plans: readonly FusePlan[]): Promise<readonly FusePlan[]> {
+  if (!plans.some(({ edits, patch }) => edits.length + patch.length > 0) || isUtf8(await readFile(scope.file))) {
+    return plans;
+  }
+  return plans.map((plan) => plan.status !== 'fixable' ? { ...plan, patch: [] }
+    : { ...plan, status: 'refused', reason: 'not-utf8', reasonPlace: undefined, remedy: undefined, promise: undefined, requires: undefined, replacement: undefined, cautions: [], edits: [], patch: [] });
 }
 
 /** The file's bytes, still those that were planned for. */

@@ -18,12 +18,13 @@ export async function fusionFolders(command: ParsedCommand): Promise<readonly st
   return folders;
 }
 
-/** The fusions in these folders; files that are wrong are told and left out. */
+/** The fusions in these folders; files that are wrong are told and left out, as are folders without any: they were named, so something was expected. */
 export async function ownFusions(folders: readonly string[], context: CommandContext): Promise<readonly Fusion[]> {
   if (folders.length === 0) {
     return [];
   }
-  const { fusions, problems } = await readWorkspaceFusions(nodeFilePort(), folders, await pythonParser(), FUSIONS.map(({ id }) => id));
+  const { fusions, problems, empty } = await readWorkspaceFusions(nodeFilePort(), folders, await pythonParser(), FUSIONS.map(({ id }) => id));
   problems.forEach(({ code, args }) => context.io.err(`${text(code, args, context.translate)}\n`));
+  empty.forEach((folder) => context.io.err(`${text('cli.fusions.none', { folder }, context.translate)}\n`));
   return fusions;
 }

@@ -152,7 +152,7 @@ describe('fuselens fuse', () => {
     for (const mode of ['--diff', '--write']) {
       assert.equal((await cli(['fuse', at, mode, '--backend', 'ascend'])).out, '');
     }
-    const into = folder.path('own');
+    const into = folder.path('source', 'own');
     const { code, err } = await cli(['fuse', at, '--patch', into, '--backend', 'ascend']);
     assert.equal(code, 0, err);
     assert.match(err, /import fuselens_patch_norm once/);
@@ -213,6 +213,29 @@ describe('fuselens fuse', () => {
     assert.equal(code, 2);
     assert.match(err, /^fuselens: .*first\.py is not plain UTF-8.*\nFused 1 form in .*second\.py/);
     assert.match(readFileSync(second, 'utf8'), /npu_rms_norm/);
+  });
+
+  it('lists forms of a file that is not UTF-8 as refused, with the reason, as the edit does', async () => {
+    writeFileSync(file('listed/latin.py', ''), Buffer.from(`# caf\xe9\n${TEXT}`, 'latin1'));
+    file('listed/plain.py', TEXT);
+    const target = folder.path('source', 'listed');
+    const { out } = await cli(['fuse', target, '--backend', 'ascend', '--json']);
+    const plans = JSON.parse(out) as readonly { readonly file: string; readonly status: string; readonly reasonCode: string | null; readonly remedy: string | null }[];
+    assert.deepEqual(plans.map((plan) => [path.basename(plan.file), plan.status, plan.reasonCode]).sort(), [['latin.py', 'refused', 'not-utf8'], ['plain.py', 'fixable', null]]);
+    assert.equal(plans.find(({ status }) => status === 'refused')?.remedy, null);
+    assert.match((await cli(['fuse', target, '--backend', 'ascend'])).out, /latin\.py[^\n]*left as it is\n {4}The file is not plain UTF-8/);
+  });
+
+  it('says that a folder named by --fusions holds none', async () => {
+    const at = file('own/model.py', TEXT);
+    const nothing = folder.path('source', 'own');
+    for (const args of [['fuse', at, '--fusions', nothing], ['fuse', at, '--diff', '--fusions', nothing]]) {
+      const { code, err } = await cli(args);
+      assert.equal(code, 0);
+      assert.match(err, /own\/\.fuselens\/fusions does not exist or holds no \.json file/);
+    }
+    file('own/.fuselens/fusions/bad.json', '{');
+    assert.doesNotMatch((await cli(['fuse', at, '--fusions', nothing])).err, /holds no \.json file/);
   });
 
   it('leaves a file alone that is not UTF-8', async () => {

@@ -27,7 +27,7 @@ export class FuseDesk {
   /** The workspace's own fusions, read again when one of their files changed. */
   async fusions(folders: readonly string[] | undefined): Promise<WorkspaceFusions> {
     if (folders === undefined || folders.length === 0) {
-      return { fusions: NONE, problems: [] };
+      return { fusions: NONE, problems: [], empty: [] };
     }
     const stamps = await Promise.all(folders.map(async (folder) => {
       const at = this.port.join(folder, '.fuselens', 'fusions');

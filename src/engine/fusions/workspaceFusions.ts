@@ -15,6 +15,8 @@ export interface WorkspaceFusions {
   readonly fusions: readonly Fusion[];
   /** `fuse.workspace.<problem>` with the file. */
   readonly problems: readonly Message[];
+  /** Folders that hold no file of this kind. */
+  readonly empty: readonly string[];
 }
 
 const FAMILIES: ReadonlySet<string> = new Set(['matmul', 'linearAttention', 'norm', 'elementwise', 'glue', 'loss', 'optimizer', 'other']);
@@ -28,9 +30,14 @@ const fusionFolder = (port: FilePort, workspace: string): string => port.join(wo
 export async function readWorkspaceFusions(port: FilePort, workspaces: readonly string[], parser: Parser, taken: readonly string[]): Promise<WorkspaceFusions> {
   const fusions: Fusion[] = [];
   const problems: Message[] = [];
+  const empty: string[] = [];
   for (const workspace of workspaces) {
     const folder = fusionFolder(port, workspace);
-    for (const entry of (await port.list(folder)).filter(({ kind, name }) => kind === 'file' && name.endsWith('.json')).slice(0, MOST_FILES)) {
+    const entries = (await port.list(folder)).filter(({ kind, name }) => kind === 'file' && name.endsWith('.json')).slice(0, MOST_FILES);
+    if (entries.length === 0) {
+      empty.push(folder);
+    }
+    for (const entry of entries) {
       const file = port.join(folder, entry.name);
       const text = await readSmallText(port, file, LARGEST);
       const made = text === undefined ? 'unreadable' : fusionOf(text, parser);
@@ -43,7 +50,7 @@ export async function readWorkspaceFusions(port: FilePort, workspaces: readonly 
       }
     }
   }
-  return { fusions, problems };
+  return { fusions, problems, empty };
 }
 
 /** One file's fusion, or what is wrong with it. */

@@ -30,6 +30,7 @@ export const fuseMessages: Readonly<Record<string, string>> = {
   'fuse.waive': 'To edit it all the same: --allow {reason}, or the setting fuselens.fuse.allow.',
   'fuse.reason.overridden': 'A subclass has its own version of a helper of this form.',
   'fuse.reason.reshaped': 'A value is reshaped inside the form, so the parts do not fit one fused operator.',
+  'fuse.reason.not-utf8': 'The file is not plain UTF-8, and an edit could change its other characters: save it as UTF-8 and try again.',
   'fuse.reason.shared': 'Something else uses a value between, so the eager operators would run all the same.',
   'fuse.reason.no-keepdim': 'The mean drops its dimension, so the product broadcasts another way.',
   'fuse.reason.dimension-unknown': 'The source does not say that the last dimension is meant.',
@@ -139,6 +140,7 @@ Installed packages are never edited. Where a framework has a switch for the fusi
   'cli.usage.fuse-only': 'There is no fusion “{value}”; known are {known}.',
   'cli.usage.fuse-line': '--line takes a line number and a single file, not “{value}”.',
   'cli.failure.not-utf8': '{file} is not UTF-8 text and was left as it is: save it as UTF-8 and try again.',
+  'cli.fusions.none': '{folder} does not exist or holds no .json file, so no fusion of your own was added.',
   'cli.failure.not-as-read': '{file} is not plain UTF-8, or was changed while it was read: it was left as it is.',
   'cli.failure.no-python': '{file}: no Python file to read there.',
 };

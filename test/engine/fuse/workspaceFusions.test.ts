@@ -90,7 +90,7 @@ describe('fusions of a workspace', () => {
     });
   }
 
-  it('is quiet where there is no such folder', async () => {
-    assert.deepEqual(await read(), { fusions: [], problems: [] });
+  it('tells folders that hold none', async () => {
+    assert.deepEqual(await read(), { fusions: [], problems: [], empty: [path.join(workspace, '.fuselens', 'fusions')] });
   });
 });

@@ -1,7 +1,6 @@
 /** Explains ranks: keeps the index of the last sources asked for, and the last explanation of each rank. */
 import type { Parser } from 'web-tree-sitter';
 import { explain, type Explanation } from './attribution/explain';
-import { GramIndex } from './attribution/sourceGrams';
 import { gatherHints } from './attribution/sourceHints';
 import { FuseDesk } from './fuse/fuseDesk';
 import type { FilePort } from './port';
@@ -27,12 +26,6 @@ export interface ExplainRequest {
   readonly hints?: SourceHints;
 }
 
-/** Keeps what was found out about source files between sessions; a store that fails only costs time. */
-export interface SourceMemory {
-  load(): Promise<Uint8Array | undefined>;
-  store(bytes: Uint8Array): Promise<void>;
-}
-
 export interface Explained {
   readonly explanation: Explanation;
   readonly index: SourceIndex | undefined;
@@ -45,11 +38,9 @@ export class Explainer {
 
   private readonly gathered = new WeakMap<SourceIndex, Promise<SourceHints>>();
 
-  private grams: Promise<GramIndex> | undefined;
-
   private readonly desk: FuseDesk;
 
-  constructor(private readonly port: FilePort, private readonly parser: () => Promise<Parser>, private readonly memory?: SourceMemory) {
+  constructor(private readonly port: FilePort, private readonly parser: () => Promise<Parser>) {
     this.desk = new FuseDesk(port, parser);
   }
 
@@ -62,14 +53,8 @@ export class Explainer {
     if (known?.key === key && known.index === index && known.stacks === stacks) {
       return known;
     }
-    this.grams ??= (this.memory?.load() ?? Promise.resolve(undefined)).then((bytes) => new GramIndex(bytes));
-    const grams = await this.grams;
     const hints = index === undefined ? undefined : await this.hints(request, index);
-    const explanation = explain(rank, { parser: await this.parser(), grams, fusions, ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }), ...(request.pathMap === undefined ? {} : { pathMap: request.pathMap }), ...(stacks === undefined ? {} : { stacks }), ...(hints === undefined ? {} : { hints }) });
-    const learnt = grams.serialize();
-    if (learnt !== undefined) {
-      await this.memory?.store(learnt);
-    }
+    const explanation = explain(rank, { parser: await this.parser(), fusions, ...(index === undefined ? {} : { sources: index }), ...(request.step === undefined ? {} : { step: request.step }), ...(request.pathMap === undefined ? {} : { pathMap: request.pathMap }), ...(stacks === undefined ? {} : { stacks }), ...(hints === undefined ? {} : { hints }) });
     const made = { key, explanation, index, stacks };
     this.explained.set(rank, made);
     return made;

@@ -16,7 +16,7 @@ import { rankFiles } from './readers/rankFiles';
 import type { RankSource } from './readers/reader';
 import { fingerprintData } from './attribution/fingerprintData';
 import { locatedDetail } from './attribution/locatedDetail';
-import { Explainer, type ExplainRequest, type Explained, type SourceMemory } from './explainer';
+import { Explainer, type ExplainRequest, type Explained } from './explainer';
 import { isHostWork, workOf } from './links/hostWork';
 import { compareDigests } from './compare/compareDigests';
 import { compareWindow } from './compare/compareWindow';
@@ -46,7 +46,6 @@ export interface EngineEnvironment {
   readonly familyRules?: readonly FamilyRule[];
   /** Makes the Python parser, where the host has its WebAssembly; without it chains cannot be recognised. */
   readonly pythonParser?: () => Promise<Parser>;
-  readonly sourceMemory?: SourceMemory;
   /** Loaded ranks beyond this many bytes are dropped, least recently used first. */
   readonly memoryBudgetBytes?: number;
 }
@@ -91,7 +90,7 @@ export class EngineSession {
 
   constructor(private readonly environment: EngineEnvironment) {
     this.pool = new RankPool(environment.memoryBudgetBytes ?? DEFAULT_BUDGET);
-    this.explainer = environment.pythonParser === undefined ? undefined : new Explainer(environment.port, environment.pythonParser, environment.sourceMemory);
+    this.explainer = environment.pythonParser === undefined ? undefined : new Explainer(environment.port, environment.pythonParser);
     this.handlers = {
       open: (params, options) => this.open(params.path, params.options, options),
       load: async (params, options) => this.summaryOf((await this.rank(params.rank, options)).source),

@@ -141,7 +141,7 @@ export async function trimCache(folder: string, limitBytes: number): Promise<voi
 }
 
 /** Writes pieces to a file that appears only when it is whole. */
-export async function writeWhole(file: string, parts: readonly Uint8Array[]): Promise<void> {
+async function writeWhole(file: string, parts: readonly Uint8Array[]): Promise<void> {
   const temporary = temporaryName(file);
   try {
     const handle = await open(temporary, 'wx');

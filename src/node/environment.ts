@@ -4,7 +4,6 @@ import { NodeColumnCache } from './cache';
 import { nodeFilePort } from './filePort';
 import { pythonParser } from './pythonParser';
 import type { EngineSettings } from './settings';
-import { nodeSourceMemory } from './sourceMemory';
 import { NodeSpill } from './spill';
 
 /** What a session needs, made from settings: files, the column cache and the spill store where a cache folder is given. */
@@ -19,7 +18,6 @@ export function engineEnvironment({ cacheFolder, cacheLimitBytes, build, familyR
   return {
     port: { ...port, readSpill: (key, offset, length) => spill.read(key, offset, length) },
     cache: new NodeColumnCache(options),
-    sourceMemory: nodeSourceMemory(options.folder, options.build),
     spill: (source) => spill.create(source).catch(() => undefined),
     ...common,
   };

@@ -1,11 +1,11 @@
 /**
  * The index of a workspace: 2,000 Python files in 10 s, again 200 ms after an edit, and the operator runs that tell which
- * files look like a run, the first time and with what an earlier session remembered.
+ * files look like a run.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { GramIndex } from '../../src/engine/attribution/sourceGrams';
+import { spelledGrams } from '../../src/engine/attribution/sourceGrams';
 import { SourceIndexer } from '../../src/engine/python/sourceIndex';
 import { WORKSPACE_FILES } from '../../src/engine/sample/workspace/files';
 import { nodeFilePort } from '../../src/node/filePort';
@@ -40,21 +40,18 @@ export async function run({ smoke }: { readonly smoke: boolean }): Promise<reado
     const [index, first] = await timed(() => indexer.index([folder]));
     const edited = index.scopes[0];
     const overlay = new Map([[edited.file, `${edited.text}\nEDITED = 1\n`]]);
-    const [after, again] = await timed(async () => {
+    const [[after, names], again] = await timed(async () => {
       const next = await indexer.index([folder], { overlay });
-      return next.scopes[0].names.size;
+      return [next, next.scopes[0].names.size] as const;
     });
-    const grams = new GramIndex();
-    const [, looked] = await timed(() => index.scopes.forEach((scope) => grams.of(scope)));
-    const remembered = new GramIndex(grams.serialize());
-    const reopened = await new SourceIndexer(nodeFilePort(), parser).index([folder]);
-    const [, recalled] = await timed(() => reopened.scopes.forEach((scope) => remembered.of(scope)));
+    const [, looked] = await timed(() => index.scopes.forEach(spelledGrams));
+    const [, lookedAgain] = await timed(() => after.scopes.forEach(spelledGrams));
     return [
       { name: `${files} files, ${(bytes / 1e6).toFixed(0)} MB, half with a framework: indexed`, value: first / 1000, unit: 's', target: 10, atMost: true },
-      { name: `after an edit (${after} names in the edited file)`, value: again, unit: 'ms', target: 200, atMost: true },
-      { name: 'operator runs of all, first session', value: looked / 1000, unit: 's' },
-      { name: 'indexed and looked at, first session', value: (first + looked) / 1000, unit: 's' },
-      { name: 'operator runs of all, later session: times faster', value: looked / recalled, unit: '×', target: 5 },
+      { name: `after an edit (${names} names in the edited file)`, value: again, unit: 'ms', target: 200, atMost: true },
+      { name: 'operator runs of all', value: looked / 1000, unit: 's' },
+      { name: 'indexed and looked at', value: (first + looked) / 1000, unit: 's', target: 10, atMost: true },
+      { name: 'looked at again after an edit', value: lookedAgain, unit: 'ms', target: 200, atMost: true },
     ];
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -16,7 +16,7 @@ import type { OperatorGraph } from '../python/operatorGraph';
 import type { ModuleScope, Program } from '../python/program';
 import { automatonOf, operatorWeight, type Automaton, type AutomatonOptions } from './automaton';
 import { importedFiles } from './importedFiles';
-import { GramIndex, mayHoldForward, trigrams } from './sourceGrams';
+import { mayHoldForward, spelledGrams, trigrams } from './sourceGrams';
 
 /** How a backend's kernel names blur operators together. */
 export type BackendLook = Pick<AutomatonOptions, 'cuda' | 'typesOnly'>;
@@ -129,7 +129,7 @@ export class CandidateIndex {
   private readonly lowered = new Map<ModuleScope, readonly Candidate[]>();
   private readonly scopes: readonly ModuleScope[];
 
-  constructor(private readonly program: Program, scopes: Iterable<ModuleScope>, private readonly grams = new GramIndex()) {
+  constructor(private readonly program: Program, scopes: Iterable<ModuleScope>) {
     this.scopes = [...scopes];
   }
 
@@ -154,7 +154,7 @@ export class CandidateIndex {
 
   private filesLike(region: readonly string[], look: BackendLook): readonly ModuleScope[] {
     const wanted = trigrams(region.filter((op) => operatorWeight(op) >= 0.4));
-    const grams = this.scopes.map((scope) => blurred(this.grams.of(scope), look));
+    const grams = this.scopes.map((scope) => blurred(spelledGrams(scope), look));
     const weightOf = (gram: string): number => (wanted.has(gram) ? 1 : 0);
     const alone = mostAlike(this.scopes, grams, weightOf, { alike: BEST_FILES, shared: BEST_FILES / 5 }, MOST_FILES);
     // Models whose layers lie in other files: what they import counts as theirs.

@@ -21,7 +21,6 @@ import { locate, type Abstained, type Located } from './locate';
 import { PathMapping, type PathMap } from './pathMapping';
 import { refineCalls } from './refineStacks';
 import { RankingMemory } from './rankingMemory';
-import type { GramIndex } from './sourceGrams';
 import { HintOrder } from './sourceHints';
 
 /** A place in source that launches kernels. Lines from 1, columns from 0 in UTF-16. */
@@ -67,8 +66,6 @@ export interface Explanation {
 export interface ExplainOptions {
   readonly parser: Parser;
   readonly sources?: SourceIndex;
-  /** What is known of source files from before. */
-  readonly grams?: GramIndex;
   readonly pathMap?: PathMap;
   readonly step?: number;
   /** Fusions of the workspace's own. */
@@ -88,10 +85,10 @@ function rankingsIn(index: SourceIndex): RankingMemory {
 }
 
 /** Lowered once per index: an edit makes a new index. */
-function candidatesIn(index: SourceIndex, grams?: GramIndex): CandidateIndex {
+function candidatesIn(index: SourceIndex): CandidateIndex {
   let candidates = candidateCache.get(index);
   if (candidates === undefined) {
-    candidates = new CandidateIndex(index.program, index.scopes, grams);
+    candidates = new CandidateIndex(index.program, index.scopes);
     candidateCache.set(index, candidates);
   }
   return candidates;
@@ -143,7 +140,7 @@ export function explain(rank: RankData, options: ExplainOptions): Explanation {
     fromStacks(rank, origins, options.sources, paths);
   }
   const carried = options.stacks === undefined ? undefined : fromOtherCapture(rank, options.stacks, origins, options.sources, paths);
-  const alignment = options.sources === undefined ? undefined : locate(rank, candidatesIn(options.sources, options.grams), options.parser, { memory: rankingsIn(options.sources), ...(options.hints === undefined ? {} : { hints: new HintOrder(options.sources.program, options.hints) }) });
+  const alignment = options.sources === undefined ? undefined : locate(rank, candidatesIn(options.sources), options.parser, { memory: rankingsIn(options.sources), ...(options.hints === undefined ? {} : { hints: new HintOrder(options.sources.program, options.hints) }) });
   if (alignment !== undefined && 'candidate' in alignment && options.sources !== undefined) {
     fromAlignment(alignment, options.sources, origins);
   }

@@ -4,8 +4,11 @@
  * starts at `originNs`.
  */
 
-/** Which table an event index points into. `gap` = a derived interval of the lanes Compute idle and Free. */
-export type EventSide = 'device' | 'host' | 'step' | 'gap';
+/**
+ * Which table an event index points into. `gap` = a derived interval of the lanes Compute idle and Free; `counter` = a value
+ * of a counter, whose lane tells which one.
+ */
+export type EventSide = 'device' | 'host' | 'step' | 'gap' | 'counter';
 
 export interface EventRef {
   readonly side: EventSide;
@@ -22,21 +25,27 @@ export interface EventPlace extends EventRef {
   readonly row: number;
 }
 
-export type LaneKind = 'steps' | 'compute' | 'communication' | 'other' | 'compute-idle' | 'free' | 'stream' | 'thread' | 'python';
+export type LaneKind = 'steps' | 'compute' | 'communication' | 'other' | 'compute-idle' | 'free' | 'stream' | 'thread' | 'python' | 'counters' | 'counter';
 
 export interface TimelineLane {
-  /** Stable over sessions of one profile: `compute`, `stream:0`, `thread:3`, `python:3`. */
+  /** Stable over sessions of one profile: `compute`, `stream:0`, `thread:3`, `python:3`, `counter:7`. */
   readonly id: string;
   readonly kind: LaneKind;
   readonly side: EventSide;
   /** Name from the file; '' for lanes the view names itself. */
   readonly label: string;
-  /** Events drawn on the lane. */
+  /** Events drawn on the lane; values of a counter; counters of their group. */
   readonly events: number;
   /** Sub-lanes: overlapping events never share one. At least 1. */
   readonly rows: number;
   /** Events that cannot be drawn because their start is not known. */
   readonly untimed: number;
+  /** Of counters: as the file writes it, `B` for sizes, '' where it does not say. */
+  readonly unit?: string;
+  /** Of memory over time: which of its figures. */
+  readonly measure?: 'allocated' | 'reserved' | 'active';
+  /** Values of a counter before or after the recording. */
+  readonly outside?: number;
 }
 
 /** One colour of the timeline; windows refer to it by position in `TimelineLayout.families`. */
@@ -141,6 +150,41 @@ export interface TimelineWindow {
   readonly nameIds: Uint32Array;
 }
 
+export interface TimelineCountersParams {
+  readonly rank: string;
+  readonly requestId: number;
+  /** Lanes of kind `counter`. */
+  readonly lanes: readonly string[];
+  readonly startNs: number;
+  readonly endNs: number;
+  /** Pixels the range will cover: no lane has more columns, but for one at each end. */
+  readonly pixels: number;
+}
+
+/**
+ * Counters over a stretch of time; lane i owns the columns `[first[i], first[i + 1])`, in order of time. A value holds until
+ * the next column; the first column may lie before `startNs`. At most 256 KB.
+ */
+export interface TimelineCounters {
+  readonly requestId: number;
+  readonly startNs: number;
+  readonly endNs: number;
+  readonly lanes: readonly string[];
+  readonly first: Uint32Array;
+  /** Per lane: a power of two, larger than asked for where the message would not fit. */
+  readonly nsPerBin: Float64Array;
+  /** Per lane: time of the value after its last column, else of the lane's last value, after which nothing is known. */
+  readonly untilNs: Float64Array;
+  /** Per column: exact time of its last value, and that value; NaN = not known from then on. */
+  readonly timeNs: Float64Array;
+  readonly value: Float64Array;
+  /** Lowest and highest known value in the column. */
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+  /** Values in the column. */
+  readonly count: Uint32Array;
+}
+
 export interface StackFrame {
   /** As recorded. */
   readonly text: string;
@@ -184,6 +228,9 @@ export interface EventDetail extends EventPlace {
   readonly carriedShare?: number;
   /** The repeated chain the kernel belongs to, as a catalogue id; '' for an unknown chain, absent when it is in none or chains were not looked for. */
   readonly chain?: string;
+  /** Of a counter; NaN where it is not known. */
+  readonly value?: number;
+  readonly unit?: string;
   /** Recorded arguments, decoded on demand; absent when there are none or they cannot be read again. */
   readonly args?: readonly (readonly [string, string])[];
 }
@@ -266,9 +313,10 @@ export interface TimelineMethods {
   timelineLayout: { readonly params: { readonly rank: string; readonly step?: number }; readonly result: TimelineLayout };
   timelinePyramid: { readonly params: { readonly rank: string; readonly hiddenFamilies?: readonly number[] }; readonly result: TimelinePyramid };
   timelineWindow: { readonly params: TimelineWindowParams; readonly result: TimelineWindow };
+  timelineCounters: { readonly params: TimelineCountersParams; readonly result: TimelineCounters };
   /** The longest times when nothing runs on the device, start and end alternating, in time order; for "hide gaps". */
   timelineGaps: { readonly params: { readonly rank: string; readonly minNs: number }; readonly result: Float64Array };
-  /** `lane` tells the two kinds of gap apart. */
+  /** `lane` tells the two kinds of gap apart, and counters. */
   eventDetail: { readonly params: { readonly rank: string; readonly lane?: string } & EventRef; readonly result: EventDetail | null };
   flow: { readonly params: { readonly rank: string } & EventRef; readonly result: FlowResult };
   search: { readonly params: SearchParams; readonly result: SearchResult };

@@ -131,6 +131,20 @@ export interface MemorySeries {
   readonly activeBytes: Float64Array;
 }
 
+/**
+ * A sampled counter (frequency, bandwidth, memory …), columns of equal length by time. A value holds until the next one; NaN
+ * = not known from then on. How long the last one holds is not known.
+ */
+export interface CounterSeries {
+  /** Process of the trace it belongs to (`HBM`, `LLC`, `NPU MEM`). */
+  readonly group: string;
+  readonly name: string;
+  /** As written in the file, `B` for sizes; '' where it does not say. */
+  readonly unit: string;
+  readonly timeNs: Float64Array;
+  readonly value: Float64Array;
+}
+
 /** One collective or point-to-point operation as the profiler summarised it (communication.json, analysis.db). Milliseconds as written; NaN unknown. */
 export interface CommunicationSummary {
   readonly step: string;
@@ -224,6 +238,8 @@ export interface RankData {
   readonly deviceDetailSource: DetailSource;
   readonly tables: readonly SideTable[];
   readonly memory: readonly MemorySeries[];
+  /** Absent where the profile has none. */
+  readonly counters?: readonly CounterSeries[];
   readonly communication: readonly CommunicationSummary[];
   readonly links: readonly CommunicationLink[];
   /** Absent where the format has no such detail. */

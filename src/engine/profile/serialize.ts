@@ -6,11 +6,11 @@
  * The header holds everything that is not a column, and for each column its type and place. A file that is not whole, of
  * another version or byte order, or whose checksum differs, reads as `undefined`; it never throws.
  */
-import type { CommunicationTasks, DeviceEvents, HostEvents, MemorySeries, RankData, StringTableLike } from './columns';
+import type { CommunicationTasks, CounterSeries, DeviceEvents, HostEvents, MemorySeries, RankData, StringTableLike } from './columns';
 import type { Problem } from './problems';
 
 /** Goes up whenever a reader's result or this layout changes: old cache files are then ignored. */
-export const RANK_FORMAT_VERSION = 5;
+export const RANK_FORMAT_VERSION = 6;
 
 /** "FLRANK" as a number. */
 const MAGIC = 0x4b4e_4152_4c46;
@@ -34,6 +34,14 @@ interface Header {
   readonly columnBytes: number;
 }
 
+/** What of the header is not taken over as it is: the names of what is in columns. */
+interface StoredParts {
+  readonly baseNs: string;
+  readonly memory: readonly Pick<MemorySeries, 'component' | 'device'>[];
+  readonly counters: readonly Pick<CounterSeries, 'group' | 'name' | 'unit'>[];
+  readonly counts: readonly [number, number, number];
+}
+
 export interface StoredRank {
   readonly data: RankData;
   readonly problems: readonly Problem[];
@@ -52,16 +60,17 @@ export function serializeRank({ data, problems }: StoredRank): readonly Uint8Arr
     parts.push(new Uint8Array(column.buffer, column.byteOffset, whole), tail);
     at += whole + tail.length;
   };
-  const { strings, deviceEvents, hostEvents, memory, baseNs, communicationTasks, ...rest } = data;
+  const { strings, deviceEvents, hostEvents, memory, counters, baseNs, communicationTasks, ...rest } = data;
   putTable('device', deviceEvents, put);
   putTable('host', hostEvents, put);
   memory.forEach((series, i) => putTable(`memory${i}`, series, put));
+  counters?.forEach((series, i) => putTable(`counter${i}`, series, put));
   if (communicationTasks !== undefined) {
     putTable('tasks', communicationTasks, put);
   }
 
   const header = encodeJson({
-    rest: { ...rest, baseNs: baseNs.toString(), memory: memory.map(({ component, device }) => ({ component, device })), counts: [deviceEvents.count, hostEvents.count, communicationTasks?.count ?? 0] },
+    rest: { ...rest, baseNs: baseNs.toString(), memory: memory.map(({ component, device }) => ({ component, device })), counters: counters?.map(({ group, name, unit }) => ({ group, name, unit })) ?? [], counts: [deviceEvents.count, hostEvents.count, communicationTasks?.count ?? 0] },
     problems, columns, columnBytes: at,
   });
   const text = encodeJson(strings.toArray());
@@ -106,13 +115,14 @@ function read(bytes: Uint8Array): StoredRank | undefined {
     const [table, column] = name.split('.');
     (tables[table] ??= {})[column] = new ARRAYS[type](bytes.buffer as ArrayBuffer, bytes.byteOffset + start + at, length);
   }
-  const { baseNs, memory, counts, ...rest } = header.rest as { readonly baseNs: string; readonly memory: readonly Pick<MemorySeries, 'component' | 'device'>[]; readonly counts: readonly [number, number, number] };
+  const { baseNs, memory, counters, counts, ...rest } = header.rest as StoredParts;
   const data = {
-    ...(rest as Omit<RankData, 'baseNs' | 'strings' | 'deviceEvents' | 'hostEvents' | 'memory'>),
+    ...(rest as Omit<RankData, 'baseNs' | 'strings' | 'deviceEvents' | 'hostEvents' | 'memory' | 'counters'>),
     baseNs: BigInt(baseNs), strings: stringsOf(values),
     deviceEvents: { ...tables['device'], count: counts[0] } as unknown as DeviceEvents,
     hostEvents: { ...tables['host'], count: counts[1] } as unknown as HostEvents,
     memory: memory.map((series, i) => ({ ...series, ...tables[`memory${i}`] }) as MemorySeries),
+    ...(counters.length === 0 ? {} : { counters: counters.map((series, i) => ({ ...series, ...tables[`counter${i}`] }) as CounterSeries) }),
     ...('tasks' in tables ? { communicationTasks: { ...tables['tasks'], count: counts[2] } as unknown as CommunicationTasks } : {}),
   };
   return { data, problems: header.problems };

@@ -4,7 +4,7 @@
  * trace gives the kernels.
  */
 import { noHostEvents } from '../profile/builders';
-import type { CommunicationLink, CommunicationSummary, CommunicationTasks, Coverage, DeviceEvents, HostEvents, MemorySeries, RankData, SideTable, StepInfo } from '../profile/columns';
+import type { CommunicationLink, CommunicationSummary, Coverage, DeviceEvents, HostEvents, MemorySeries, RankData, SideTable, StepInfo } from '../profile/columns';
 import { DeviceFlag, EventKind, HostKind } from '../profile/columns';
 import { FlowList, linkForward } from '../links/forward';
 import { operatorsOf } from '../links/frames';
@@ -55,7 +55,7 @@ export async function readAscendText(context: ReaderContext, input: AscendTextFo
   const { events, streams, devices } = device;
   const threads = trace?.threads ?? [];
   const host = trace === undefined ? noHostEvents() : withForward(trace, strings);
-  const baseNs = rebase(events, host, trace?.tasks, device.baseNs);
+  const baseNs = rebase(events, host, trace, device.baseNs);
   markBackward(events, host, threads.length);
   const steps = stepsOf(events, device.stepNumbers, host, strings, extent(events, host));
   reportDevice(context, input, events, { table: table !== undefined, trace: trace !== undefined }, steps);
@@ -67,7 +67,7 @@ export async function readAscendText(context: ReaderContext, input: AscendTextFo
     coverage: coverageOf(events, host, device.hasStreams, steps),
     detailSource: trace === undefined || input.trace === undefined ? { kind: 'none' } : { kind: 'file', path: input.trace, format: 'json' },
     deviceDetailSource: deviceDetails(input, table?.header),
-    ...side, ...(trace?.tasks === undefined ? {} : { communicationTasks: trace.tasks }), facts: input.info.facts,
+    ...side, ...(trace?.tasks === undefined ? {} : { communicationTasks: trace.tasks }), ...(trace?.counters === undefined ? {} : { counters: trace.counters }), facts: input.info.facts,
   };
 }
 
@@ -97,15 +97,16 @@ function withForward({ host, threads, forward }: TraceRank, strings: StringTable
 }
 
 /** Makes the earliest event the zero of all times; returns its absolute time. */
-function rebase(events: DeviceEvents, host: HostEvents, tasks: CommunicationTasks | undefined, baseNs: bigint | undefined): bigint | undefined {
+function rebase(events: DeviceEvents, host: HostEvents, trace: Pick<TraceRank, 'tasks' | 'counters'> | undefined, baseNs: bigint | undefined): bigint | undefined {
   // Rows are in order of start, unknown ones last.
   const first = Math.min(...[events, host].map(({ count, startNs }) => (count > 0 && !Number.isNaN(startNs[0]) ? startNs[0] : Infinity)));
   if (baseNs === undefined || !Number.isFinite(first)) {
     return baseNs;
   }
-  for (const { count, startNs } of tasks === undefined ? [events, host] : [events, host, tasks]) {
-    for (let row = 0; row < count; row++) {
-      startNs[row] -= first;
+  const columns = [events, host, ...(trace?.tasks === undefined ? [] : [trace.tasks])].map(({ count, startNs }) => startNs.subarray(0, count));
+  for (const column of [...columns, ...(trace?.counters ?? []).map(({ timeNs }) => timeNs)]) {
+    for (let row = 0; row < column.length; row++) {
+      column[row] -= first;
     }
   }
   return baseNs + BigInt(first);

@@ -3,7 +3,7 @@
  * for the format, `ascendTraceLinks` for the links, `ascendJoin` for the join.
  */
 import type { TableBuilder } from '../profile/builders';
-import type { CommunicationTasks, HostEvents, StreamInfo, ThreadInfo } from '../profile/columns';
+import type { CommunicationTasks, CounterSeries, HostEvents, StreamInfo, ThreadInfo } from '../profile/columns';
 import { positionsOf, startOrder } from '../profile/eventOrder';
 import { StringTable } from '../profile/strings';
 import { joinTrace } from './ascendJoin';
@@ -25,6 +25,7 @@ export interface TraceRank {
   readonly threads: readonly ThreadInfo[];
   readonly device: DeviceSide;
   readonly tasks: CommunicationTasks | undefined;
+  readonly counters: readonly CounterSeries[] | undefined;
   /** Ends of `fwdbwd` flows, on host threads. */
   readonly forward: { readonly flows: FlatFlows; readonly threadOfLane: Int32Array };
 }
@@ -53,13 +54,14 @@ export async function readAscendTrace(context: ReaderContext, path: string, stri
     context.problems.add('ascend-negative-duration', file, { count: events.negativeDurations, args: { file } });
   }
   reportNotShown(context.problems, file, events.skipped);
+  const counters = events.counters.finish(context.problems, file, (timeNs) => (Number.isFinite(timeNs) ? timeNs : NaN));
   if (outcome.openAt === 'events') {
     context.problems.add('truncated', `${file} byte ${outcome.lastWholeAt}`, { args: { offset: outcome.lastWholeAt } });
   }
   const baseNs = events.clock.baseNs();
   const tasks = buildTasks(flat(events.tasks), slices, events.lanes, strings, device);
   const side = table === undefined ? traceOnly(device, baseNs) : joined(context, file, table, device, baseNs, tasks);
-  return { host: host.events, threads: host.threads, device: side, tasks, forward: { flows: flat(events.flows.forward), threadOfLane: host.threadOfLane } };
+  return { host: host.events, threads: host.threads, device: side, tasks, counters, forward: { flows: flat(events.flows.forward), threadOfLane: host.threadOfLane } };
 }
 
 interface TracePass {

@@ -11,6 +11,7 @@ import type { StringTable } from '../profile/strings';
 import { LaneRegistry } from './ascendLanes';
 import { ArgumentKeys, FoundArguments } from './traceArguments';
 import type { TraceClock } from './traceClock';
+import { TraceCounters } from './traceCounters';
 import { IdKeys, parseInteger } from './traceNumbers';
 import type { TraceEvent, TraceVisitor } from './traceScanner';
 import { decodeText, parseLenient } from './traceText';
@@ -20,6 +21,7 @@ const PHASE_META = 0x4d; // M
 const PHASE_START = 0x73; // s
 const PHASE_STEP = 0x74; // t
 const PHASE_END = 0x66; // f
+const PHASE_COUNTER = 0x43; // C
 
 /** Categories that matter; everything else is `None`. */
 export const Category = { None: 0, Operator: 1, PythonFrame: 2, Enqueue: 3, Dequeue: 4, TorchToNpu: 5, HostToDevice: 6, Forward: 7, Queue: 8 } as const;
@@ -95,7 +97,8 @@ export class AscendTraceEvents implements TraceVisitor {
   readonly flows = { torchToNpu: flowTable(), hostToDevice: flowTable(), forward: flowTable() };
   readonly tasks = taskTable();
   negativeDurations = 0;
-  /** Events of other kinds, by `ph`: the counters of bandwidth, frequency and memory, which have no place among the lanes. */
+  readonly counters = new TraceCounters();
+  /** Events of other kinds, by `ph`. */
   readonly skipped = new Float64Array(256);
   private readonly categories: Category[] = [];
   private readonly categoryNames: StringTable;
@@ -122,6 +125,9 @@ export class AscendTraceEvents implements TraceVisitor {
       case PHASE_STEP:
       case PHASE_END:
         this.flow(event);
+        break;
+      case PHASE_COUNTER:
+        this.counters.add(event, this.clock);
         break;
       default:
         this.skipped[event.phase]++;
@@ -264,6 +270,7 @@ export class AscendTraceEvents implements TraceVisitor {
     }
     if (name === 'process_name') {
       this.lanes.nameProcess(event, value);
+      this.counters.nameProcess(event, value);
     } else {
       this.lanes.nameThread(event, value);
     }

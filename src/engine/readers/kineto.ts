@@ -17,7 +17,7 @@ import { containerOf, openBytes, type ContainerKind } from './archive';
 import { KinetoCollector } from './kinetoCollector';
 import { reportProblems } from './kinetoProblems';
 import type { ReaderContext } from './reader';
-import { TraceClock, believableRange, dropUnbelievable } from './traceClock';
+import { TraceClock, ZERO_STAMP, believableRange, dropUnbelievable } from './traceClock';
 import { rankOfName } from './traceDetect';
 import { scanTrace, type ScanOutcome } from './traceScanner';
 import type { DecimalTime } from './traceNumbers';
@@ -97,6 +97,7 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
   reportProblems(context.problems, where, {
     pass, device: sorted.device, streams, launches: link.launches, externalIds: link.externalIds, outOfOrder: sorted.outOfOrder, noUsableTime: sorted.noUsableTime, droppedSteps: steps.dropped, hasRuntime: evidence.runtime,
   });
+  const counters = collector.counters.finish(context.problems, where, sorted.place);
   const devices = collector.streams.devices();
   const detailSource = detailSourceOf(context, path, member, pass.spilled);
   return {
@@ -111,7 +112,7 @@ function assemble(context: ReaderContext, path: string, member: string | undefin
       hostOperators: evidence.operators, launches: hasLaunches && sorted.device.count > 0, pythonFrames: evidence.python, callStacks: sorted.hasStacks,
     },
     detailSource, deviceDetailSource: detailSource,
-    tables: [], memory: collector.memory.toArray(), communication: [], links: [],
+    tables: [], memory: collector.memory.toArray(), ...(counters === undefined ? {} : { counters }), communication: [], links: [],
     facts: { ...metadata.facts(), events: String(outcome.events) },
   };
 }
@@ -152,6 +153,8 @@ interface SortedColumns {
   readonly noUsableTime: { readonly kernels: number; readonly others: number };
   readonly outOfOrder: number;
   readonly hasStacks: boolean;
+  /** Where a counter's stamp belongs; NaN for what is not believed. */
+  readonly place: (timeNs: number) => number;
 }
 
 function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns {
@@ -172,6 +175,10 @@ function sortedColumns({ device, host, clock }: KinetoCollector): SortedColumns 
   const hasTypes = host.optional.dtypes !== undefined;
   return {
     noUsableTime, outOfOrder, hasStacks,
+    place: (timeNs) => {
+      const at = timeNs === ZERO_STAMP ? zero : timeNs;
+      return at >= range[0] && at <= range[1] ? at : NaN;
+    },
     device: {
       count: devices, startNs: inOrder(deviceStart, deviceOrder), durationNs: inOrder(deviceDuration, deviceOrder),
       name: device.take('name', deviceOrder), stream: device.take('stream', deviceOrder), kind: device.take('kind', deviceOrder),

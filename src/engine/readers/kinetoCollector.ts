@@ -10,6 +10,7 @@ import { SameBytes, StreamRegistry, ThreadRegistry } from './kinetoRows';
 import { ArgumentKeys, FoundArguments } from './traceArguments';
 import { ZERO_STAMP, type TraceClock } from './traceClock';
 import { GrowingTable } from './traceColumns';
+import { TraceCounters } from './traceCounters';
 import { IdKeys, parseInteger } from './traceNumbers';
 import type { TraceEvent, TraceVisitor } from './traceScanner';
 import { decodeText, type TextOddities } from './traceText';
@@ -56,6 +57,7 @@ export class KinetoCollector implements TraceVisitor {
   /** Device events that no correlation but a launch flow leads to their call. */
   launchedByFlow = 0;
   readonly memory = new KinetoMemory();
+  readonly counters = new TraceCounters();
   readonly metadata = new KinetoMetadata();
   readonly missingDuration: OddCount = { kernels: 0, others: 0 };
   readonly negativeDuration: OddCount = { kernels: 0, others: 0 };
@@ -72,7 +74,7 @@ export class KinetoCollector implements TraceVisitor {
   private readonly categoryOfLength: Category[] = new Array<Category>(32).fill(Category.Other);
   private readonly instantNames = new StringTable();
   private readonly instantKinds: Instant[] = [];
-  /** Events of kinds that are not shown (counters, ends without a beginning …), by `ph`. */
+  /** Events of kinds that are not shown (ends without a beginning …), by `ph`. */
   readonly skipped = new Float64Array(256);
   private readonly shapes = new InputTexts(this.strings, shapesText);
   private readonly types = new InputTexts(this.strings, typesText);
@@ -116,6 +118,9 @@ export class KinetoCollector implements TraceVisitor {
         break;
       case 0x69: case 0x49: // i I
         this.instant(event);
+        break;
+      case 0x43: // C
+        this.counters.add(event, this.clock);
         break;
       default:
         this.skip(event);
@@ -355,6 +360,7 @@ export class KinetoCollector implements TraceVisitor {
       this.threads.nameThread(event, text);
     } else if (what === 'process_name') {
       this.threads.nameProcess(event, text);
+      this.counters.nameProcess(event, text);
     }
   }
 

@@ -49,6 +49,15 @@ export class TraceClock {
     return relative;
   }
 
+  /** As `relative`, without a say in which base is the better one: counters may be stamped by a clock of their own. */
+  beside(bytes: Uint8Array, start: number, end: number): number {
+    const { read, tooFar } = this;
+    const relative = this.relative(bytes, start, end);
+    this.read = read;
+    this.tooFar = tooFar;
+    return relative;
+  }
+
   /** A duration in ns; NaN when absent or no number. Negative ones are returned as they are. */
   duration(bytes: Uint8Array, start: number, end: number): number {
     if (start < 0 || !parseMicroseconds(bytes, start, end, this.time)) {

@@ -1,16 +1,11 @@
 import type { ProblemList } from '../profile/problems';
 
-const COUNTER = 0x43;
-
 /** Tells of events that no lane shows. `skipped`: how many, by the code of their `ph`. */
 export function reportNotShown(problems: ProblemList, where: string, skipped: Float64Array): void {
-  if (skipped[COUNTER] > 0) {
-    problems.add('counters-not-shown', where, { severity: 'info', count: skipped[COUNTER] });
-  }
   const phases: string[] = [];
   let count = 0;
   skipped.forEach((events, phase) => {
-    if (events > 0 && phase !== COUNTER) {
+    if (events > 0) {
       phases.push(phase === 0 ? '?' : String.fromCharCode(phase));
       count += events;
     }

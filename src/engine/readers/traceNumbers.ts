@@ -124,6 +124,49 @@ export function parseInteger(bytes: Uint8Array, start: number, end: number): num
   return negative ? -value : value;
 }
 
+/** Ten to the power of the index: exact in a double. */
+const POWERS = Array.from({ length: 16 }, (_, i) => 10 ** i);
+const DECIMAL = /^\s*-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+
+/**
+ * A decimal number in `[start, end)` as `JSON.parse` reads it; NaN for anything else and for what no double holds (1e999). Up to
+ * 15 digits are read here: the quotient of two exact numbers is the nearest double.
+ */
+export function parseDecimal(bytes: Uint8Array, start: number, end: number): number {
+  const negative = bytes[start] === 0x2d;
+  let digits = 0;
+  let value = 0;
+  let fraction = -1;
+  for (let p = negative ? start + 1 : start; p < end; p++) {
+    const digit = bytes[p] - 48;
+    if (digit >= 0 && digit <= 9) {
+      value = value * 10 + digit;
+      digits++;
+    } else if (bytes[p] === 0x2e && fraction < 0 && digits > 0) {
+      fraction = digits;
+    } else {
+      return parseDecimalSlowly(bytes, start, end);
+    }
+  }
+  if (digits === 0 || digits > 15) {
+    return parseDecimalSlowly(bytes, start, end);
+  }
+  const size = fraction < 0 ? value : value / POWERS[digits - fraction];
+  return negative ? -size : size;
+}
+
+function parseDecimalSlowly(bytes: Uint8Array, start: number, end: number): number {
+  if (end - start > 400) {
+    return NaN;
+  }
+  let text = '';
+  for (let i = start; i < end; i++) {
+    text += String.fromCharCode(bytes[i]);
+  }
+  const value = DECIMAL.test(text) ? Number(text) : NaN;
+  return Number.isFinite(value) ? value : NaN;
+}
+
 /**
  * Ids as exact numeric keys: integers of up to 15 digits are themselves, anything else (flow ids that are ns stamps, hex,
  * merged correlations) gets a number of its own from -2^40 downwards. Equal text, equal key.

@@ -1,5 +1,6 @@
 import type { EventDetail, EventLink, EventPlace, EventRef, StackFrame } from '../../protocol/timeline';
 import { DeviceFlag, EventKind, HostKind, type RankData } from '../profile/columns';
+import { counterDetail } from './counterEvents';
 import { eventPlace, hostLink, laneOf } from './places';
 import { PALETTE } from './palette';
 import { framesOfHostEvent } from './stackFrames';
@@ -16,6 +17,9 @@ const HOST_KINDS: Readonly<Record<HostKind, string>> = {
 
 /** Everything known about one event; null for an event that does not exist. */
 export async function eventDetail(rank: RankData, ref: EventRef & { readonly lane?: string }, decode?: DecodeArgs): Promise<EventDetail | null> {
+  if (ref.side === 'counter') {
+    return counterDetail(rank, ref.lane, ref.index);
+  }
   const lane = laneOf(rank, ref, ref.lane);
   const place = eventPlace(rank, ref, lane);
   if (place === undefined || lane === undefined) {

@@ -1,4 +1,5 @@
 import type { RankData } from '../profile/columns';
+import { counterIndex } from './counterLanes';
 
 export interface Extent {
   readonly originNs: number;
@@ -14,10 +15,11 @@ const TOLERANCE = 20;
  * The range the axis covers. One event with `ts = 0` must not stretch it to decades: starts beyond 20× the length of the
  * range that holds 99.8 % of them are outliers, counted and left out.
  */
-export function recordingExtent({ deviceEvents, hostEvents, steps }: RankData): Extent {
+export function recordingExtent(rank: RankData): Extent {
+  const { deviceEvents, hostEvents, steps } = rank;
   const sample = sampleStarts([deviceEvents.startNs, hostEvents.startNs]);
   if (sample.length === 0) {
-    return { originNs: 0, spanNs: 1, outliers: 0 };
+    return counterExtent(rank);
   }
   const trim = Math.min(Math.ceil(Math.max(2, sample.length * 0.001)), (sample.length - 1) >> 1);
   const low = sample[trim];
@@ -47,6 +49,17 @@ export function recordingExtent({ deviceEvents, hostEvents, steps }: RankData): 
     }
   }
   return { originNs: first, spanNs: Math.max(last - first, 1), outliers };
+}
+
+/** Without any event counters are the recording: a run whose memory alone is known. */
+function counterExtent(rank: RankData): Extent {
+  let first = Infinity;
+  let last = -Infinity;
+  for (const { timeNs } of counterIndex(rank).lanes) {
+    first = Math.min(first, timeNs[0] ?? Infinity);
+    last = Math.max(last, timeNs[timeNs.length - 1] ?? -Infinity);
+  }
+  return first <= last ? { originNs: first, spanNs: Math.max(last - first, 1), outliers: 0 } : { originNs: 0, spanNs: 1, outliers: 0 };
 }
 
 /** Up to 20,000 starts, sorted; the ends of the columns (where odd values gather) are always among them. */

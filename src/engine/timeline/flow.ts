@@ -13,6 +13,7 @@ export function flow(rank: RankData, ref: EventRef): FlowResult {
       return hostFlow(rank, ref.index);
     case 'step':
     case 'gap':
+    case 'counter':
       return { launch: null, operator: null, kernels: [], total: 0 };
   }
 }

@@ -4,7 +4,7 @@ import { occupiedUntil } from './subLanes';
 
 /** Events a lane draws from: the device or host columns of the rank, or a small derived table. */
 export interface EventTable {
-  readonly side: EventSide;
+  readonly side: Exclude<EventSide, 'counter'>;
   readonly count: number;
   readonly startNs: Float64Array;
   readonly durationNs: Float64Array;

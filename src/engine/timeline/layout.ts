@@ -1,5 +1,6 @@
 import type { TimelineLayout } from '../../protocol/timeline';
 import type { RankData } from '../profile/columns';
+import { counterLayout } from './counterLanes';
 import { rowCount } from './lane';
 import { PALETTE } from './palette';
 import { stepRanges, timelineIndex } from './timelineIndex';
@@ -13,7 +14,10 @@ export function timelineLayout(rank: RankData, step: number | undefined): Timeli
     .filter((info) => Number.isFinite(info.endNs));
   const asked = steps.find((info) => info.index === step && info.endNs > info.startNs);
   return {
-    lanes: lanes.map((lane) => ({ id: lane.id, kind: lane.kind, side: lane.table.side, label: lane.label, events: lane.order.length, rows: Math.max(1, rowCount(lane)), untimed: lane.untimed })),
+    lanes: [
+      ...lanes.map((lane) => ({ id: lane.id, kind: lane.kind, side: lane.table.side, label: lane.label, events: lane.order.length, rows: Math.max(1, rowCount(lane)), untimed: lane.untimed })),
+      ...counterLayout(rank, extent),
+    ],
     families: families(rank),
     steps,
     originNs: extent.originNs, spanNs: extent.spanNs, outliers: extent.outliers,

@@ -3,6 +3,7 @@ import type { TimelineMethods } from '../../protocol/timeline';
 import type { FilePort } from '../port';
 import type { RankData } from '../profile/columns';
 import { areaStats } from './areaStats';
+import { timelineCounters } from './counterWindow';
 import { decodeArgs } from './eventArgs';
 import { eventDetail } from './eventDetail';
 import { flow } from './flow';
@@ -28,6 +29,7 @@ export const timelineMethods: {
   timelineLayout: (rank, { step }) => timelineLayout(rank, step),
   timelinePyramid: (rank, { hiddenFamilies }) => timelinePyramid(rank, hiddenFamilies),
   timelineWindow: (rank, params) => timelineWindow(rank, params),
+  timelineCounters: (rank, params) => timelineCounters(rank, params),
   timelineGaps: (rank, { minNs }) => timelineGaps(rank, minNs),
   eventDetail: (rank, params, { port }) => eventDetail(rank, params, port === undefined ? undefined : decodeArgs(port)),
   flow: (rank, params) => flow(rank, params),

@@ -1,11 +1,15 @@
 import type { EventPlace, NearestParams, NeighbourParams } from '../../protocol/timeline';
 import type { RankData } from '../profile/columns';
+import { counterPlace, nearestCounter } from './counterEvents';
 import { findEvent, firstEndingAfter, rowCount } from './lane';
 import { eventPlace, laneOf } from './places';
 import { timelineIndex } from './timelineIndex';
 
 /** The previous or next event on the same sub-lane, or of the same name; null at the end. */
 export function neighbour(rank: RankData, { from, direction, by, lane: laneId }: NeighbourParams): EventPlace | null {
+  if (from.side === 'counter') {
+    return counterPlace(rank, laneId, from.index + direction) ?? null;
+  }
   const lane = (laneId === undefined ? undefined : timelineIndex(rank).laneById.get(laneId)) ?? laneOf(rank, from);
   if (lane === undefined || lane.table.side !== from.side) {
     return null;
@@ -33,10 +37,11 @@ function sameName(nameId: Uint32Array, index: number): (other: number) => boolea
 }
 
 /** The event of a lane (or of one of its rows) under a time, else the nearest one; null on an empty lane. */
-export function nearest(rank: RankData, { lane: laneId, row, timeNs }: NearestParams): EventPlace | null {
+export function nearest(rank: RankData, params: NearestParams): EventPlace | null {
+  const { lane: laneId, row, timeNs } = params;
   const lane = timelineIndex(rank).laneById.get(laneId);
   if (lane === undefined) {
-    return null;
+    return nearestCounter(rank, params);
   }
   const { startNs, durationNs } = lane.table;
   let best = -1;

@@ -16,6 +16,9 @@ export function laneOf(rank: RankData, { side, index }: EventRef, gapLane = 'fre
       return laneById.get('steps');
     case 'gap':
       return laneById.get(gapLane);
+    case 'counter':
+      // Counters are lanes of their own kind: `counterEvents`.
+      return undefined;
   }
 }
 

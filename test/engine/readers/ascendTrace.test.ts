@@ -220,15 +220,6 @@ describe('Ascend traces', function () {
     assert.deepEqual(problemKinds(problems), ['ascend-kernels-from-trace']);
   });
 
-  it('say how many values of counters they do not draw', async () => {
-    for (const level of [0, 1, 2]) {
-      const counters = parse(outputOf(alexnet(level, 0), 'trace_view.json')).filter(({ ph }) => ph === 'C').length;
-      const { problems } = await readOnly(alexnet(level, 0));
-      assert.ok(counters > 0);
-      assert.deepEqual(problems.filter(({ kind }) => kind.endsWith('not-shown')).map(({ kind, count }) => [kind, count]), [['counters-not-shown', counters]]);
-    }
-  });
-
   it('sort events by start and keep within 64 bytes a kernel', async () => {
     const { data } = await readOnly(alexnet(2, 0));
     for (const { startNs, count } of [data.deviceEvents, data.hostEvents]) {

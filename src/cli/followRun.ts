@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import { Cancelled } from '../engine/profile/problems';
 import { text } from '../protocol/text';
-import { explainRunFailure, type RunExplanation } from '../run/failure';
 import type { Run, RunState } from '../run/run';
+import { explainRunEnd } from '../run/runEnd';
 import { ExitCode } from './exitCode';
 import type { CommandContext } from './io';
 
@@ -59,27 +59,15 @@ export function queueLine({ queue }: RunState, { translate }: CommandContext): s
     return '';
   }
   const why = queue.explanation === undefined ? queue.reason ?? '' : text(queue.explanation.code, queue.explanation.args, translate);
-  const parts = [
-    text('run.queue', { job: queue.job, state: queue.state }, translate), ...(why === '' ? [] : [text('run.queue-why', { reason: why }, translate)]),
-    ...(queue.ahead === undefined ? [] : [text('run.queue-ahead', { count: queue.ahead }, translate)]), ...(queue.startEstimate === undefined ? [] : [text('run.queue-start', { time: queue.startEstimate }, translate)]),
-  ];
+  const { job, state, ahead, startEstimate } = queue;
+  const place = ahead === undefined ? text('run.queue', { job, state }, translate) : text('run.queue-place', { job, state, place: ahead + 1 }, translate);
+  const parts = [why === '' ? place : text('run.queue-why', { queue: place, reason: why }, translate), ...(startEstimate === undefined ? [] : [text('run.queue-start', { time: startEstimate }, translate)])];
   return parts.join(' · ');
 }
 
-/** Why a run that has ended failed; undefined when it did not. */
-function failureOfRun(run: Run, state: RunState, tail: string): RunExplanation | undefined {
-  const [host] = run.hosts;
-  if (state.phase === 'lost') {
-    return { code: 'error.run-lost', args: { id: run.id }, raw: tail };
-  }
-  if (state.exit === 0 || state.stopped === true) {
-    return undefined;
-  }
-  return explainRunFailure(tail, state.exit, { transport: false, command: run.record.settings.command, ...(host === undefined ? {} : { host }) });
-}
-
 function reportEnd(run: Run, state: RunState, tail: string, { io, translate }: CommandContext): ExitCode {
-  const failure = failureOfRun(run, state, tail);
+  const [host] = run.hosts;
+  const failure = explainRunEnd(state, tail, run.id, { command: run.record.settings.command, ...(host === undefined ? {} : { host }) });
   if (failure !== undefined) {
     io.err(`fuselens: ${text('run.ended', { id: run.id, exit: state.exit ?? '–' }, translate)} ${text(failure.code, failure.args, translate)}\n`);
     return ExitCode.Failed;

@@ -103,6 +103,7 @@ fl_slurm_state() {
   fl_x=$(fl_number exit)
   if [ -n "$fl_x" ]; then
     echo "phase=exited"; echo "exit=$fl_x"
+    printf '%s\n' "$fl_rows" | while IFS='|' read -r fl_q fl_r fl_e fl_n fl_k; do case $fl_k in ''|*[!0-9]*) ;; *) echo "taskState.$fl_k=$fl_q|$fl_n|$fl_r";; esac; done
     # Kept, since the controller forgets.
     if [ -r queue.end ]; then cat queue.end; return 0; fi
     [ -n "$fl_listing" ] && return 0

@@ -21,6 +21,15 @@ export interface QueueState {
   readonly nodes?: string;
 }
 
+/** Tasks of an array by their number: how many there are and run, the exit code of each that ended, and what Slurm says of the others. */
+export interface ArrayTasks {
+  readonly total: number;
+  readonly running: number;
+  readonly exits: Readonly<Record<string, number>>;
+  /** Only those in the queue. */
+  readonly live: Readonly<Record<string, Pick<QueueState, 'state' | 'reason' | 'explanation' | 'nodes'>>>;
+}
+
 export interface RunState {
   readonly phase: RunPhase;
   /** 128 + n for signal n. Only when `exited`; an array's is its worst task's. */
@@ -33,8 +42,7 @@ export interface RunState {
   /** Seconds since it began, by the host's clock. */
   readonly elapsedSeconds?: number;
   readonly queue?: QueueState;
-  /** Tasks of an array: how many there are, run, and have ended, and the exit code of each that ended. */
-  readonly tasks?: { readonly total: number; readonly running: number; readonly exits: Readonly<Record<string, number>> };
+  readonly tasks?: ArrayTasks;
 }
 
 /** Where a run's output came from: several hosts have several logs, each with offsets of its own. */

@@ -1,5 +1,5 @@
 import { MESSAGES } from '../protocol/text';
-import type { QueueState, RunPhase, RunState } from './run';
+import type { ArrayTasks, QueueState, RunPhase, RunState } from './run';
 
 const PHASES: readonly RunPhase[] = ['starting', 'queued', 'running', 'exited', 'lost'];
 
@@ -24,7 +24,6 @@ export function parseState(text: string): RunState {
   const pid = number('pid');
   const elapsed = number('elapsed');
   const total = number('tasks');
-  const exits = Object.fromEntries([...values].filter(([key, value]) => key.startsWith('task.') && /^\d+$/.test(value)).map(([key, value]) => [key.slice('task.'.length), Number(value)]));
   return {
     phase, logBytes: number('bytes') ?? 0,
     ...(phase === 'exited' && exit !== undefined ? { exit } : {}),
@@ -32,8 +31,26 @@ export function parseState(text: string): RunState {
     ...(pid === undefined ? {} : { pid }),
     ...(elapsed === undefined ? {} : { elapsedSeconds: Math.max(0, elapsed) }),
     ...(queue === undefined ? {} : { queue }),
-    ...(total === undefined ? {} : { tasks: { total, running: number('tasksRunning') ?? 0, exits } }),
+    ...(total === undefined ? {} : { tasks: tasksOf(values, total, number('tasksRunning') ?? 0) }),
   };
+}
+
+function tasksOf(values: ReadonlyMap<string, string>, total: number, running: number): ArrayTasks {
+  const numbered = (prefix: string): readonly (readonly [string, string])[] => [...values].filter(([key]) => key.startsWith(prefix)).map(([key, value]) => [key.slice(prefix.length), value]);
+  const exits = Object.fromEntries(numbered('task.').filter(([, value]) => /^\d+$/.test(value)).map(([task, value]) => [task, Number(value)]));
+  const live = numbered('taskState.').filter(([task]) => !(task in exits)).map(([task, value]) => {
+    const [state, nodes, reason] = value.split('|').map(known);
+    return [task, { state: state ?? 'UNKNOWN', ...(nodes === undefined ? {} : { nodes }), ...reasonOf(reason) }] as const;
+  });
+  return { total, running, exits, live: Object.fromEntries(live) };
+}
+
+/** What Slurm writes where there is nothing to say. */
+const known = (value: string | undefined): string | undefined => (value === undefined || value === '' || value === 'None' || value === 'N/A' || value === '(null)' ? undefined : value);
+
+function reasonOf(reason: string | undefined): Pick<QueueState, 'reason' | 'explanation'> {
+  const code = reason === undefined ? undefined : reasonCode(reason);
+  return { ...(reason === undefined ? {} : { reason }), ...(code === undefined ? {} : { explanation: { code, args: {} } }) };
 }
 
 function queueOf(values: ReadonlyMap<string, string>, ahead: number | undefined): QueueState | undefined {
@@ -41,18 +58,12 @@ function queueOf(values: ReadonlyMap<string, string>, ahead: number | undefined)
   if (job === undefined) {
     return undefined;
   }
-  const said = (key: string): string | undefined => {
-    const value = values.get(`queue.${key}`);
-    return value === undefined || value === '' || value === 'None' || value === 'N/A' || value === '(null)' ? undefined : value;
-  };
-  const reason = said('reason');
+  const said = (key: string): string | undefined => known(values.get(`queue.${key}`));
   const start = said('start');
   const nodes = said('nodes');
-  const code = reason === undefined ? undefined : reasonCode(reason);
   return {
     job, state: said('state') ?? 'UNKNOWN',
-    ...(reason === undefined ? {} : { reason }),
-    ...(code === undefined ? {} : { explanation: { code, args: {} } }),
+    ...reasonOf(said('reason')),
     ...(ahead === undefined ? {} : { ahead }),
     ...(start === undefined ? {} : { startEstimate: start }),
     ...(nodes === undefined ? {} : { nodes }),

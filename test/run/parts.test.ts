@@ -6,6 +6,8 @@ import { IgnoreRules } from '../../src/run/ignoreRules';
 import { containerKind, labelledPrefix } from '../../src/run/jobScript';
 import { portOf, torchrunArgv } from '../../src/run/launchers';
 import { selectProfileFiles } from '../../src/run/profileFiles';
+import type { RunState } from '../../src/run/run';
+import { explainRunEnd } from '../../src/run/runEnd';
 import { parseState, worstState } from '../../src/run/runState';
 import { checkSettings, readSettings } from '../../src/run/settingsFile';
 import { arrayTasks, sbatchOptions } from '../../src/run/slurm';
@@ -93,6 +95,9 @@ describe('states', () => {
     assert.deepEqual(parseState('nonsense\nphase=exited\nexit=7\nbytes=12\nelapsed=3\nstopped=1\n'), { phase: 'exited', exit: 7, logBytes: 12, elapsedSeconds: 3, stopped: true });
     assert.deepEqual(parseState(''), { phase: 'starting', logBytes: 0 });
     assert.deepEqual(parseState('phase=running\nqueue.job=7\nqueue.state=PENDING\nqueue.reason=None\nqueue.start=N/A'), { phase: 'queued', logBytes: 0, queue: { job: '7', state: 'PENDING' } });
+    assert.deepEqual(parseState('phase=running\ntasks=4\ntasksRunning=1\ntask.1=0\ntaskState.1=COMPLETING|n1|None\ntaskState.2=RUNNING|n2|None\ntaskState.3=PENDING||JobArrayTaskLimit\ntask.x=\n').tasks, {
+      total: 4, running: 1, exits: { 1: 0 }, live: { 2: { state: 'RUNNING', nodes: 'n2' }, 3: { state: 'PENDING', reason: 'JobArrayTaskLimit', explanation: { code: 'run.queue.JobArrayTaskLimit', args: {} } } },
+    });
     assert.equal(parseState('phase=queued\nqueue.job=7\nqueue.state=PENDING\nqueue.reason=QOSMaxJobsPerUserLimit').queue?.explanation?.code, 'run.queue.QOS');
     assert.equal(parseState('phase=queued\nqueue.job=7\nqueue.reason=ReqNodeNotAvail, UnavailableNodes:n3').queue?.explanation?.code, 'run.queue.ReqNodeNotAvail');
   });
@@ -101,6 +106,25 @@ describe('states', () => {
     assert.deepEqual(worstState([one('exited', 143), one('exited', 5)]), { phase: 'exited', exit: 5, logBytes: 2 });
     assert.equal(worstState([one('exited', 0), one('running')]).phase, 'running');
     assert.equal(worstState([one('exited', 0), one('lost')]).phase, 'lost');
+  });
+});
+
+describe('the end of a run', () => {
+  const code = (state: string, more: Partial<RunState> = {}, tail = ''): string | undefined => explainRunEnd({ phase: 'exited', exit: 143, logBytes: 0, queue: { job: '7', state }, ...more }, tail, 'id')?.code;
+
+  it('is told as Slurm tells it, where it was Slurm who ended it', () => {
+    assert.deepEqual(['TIMEOUT', 'OUT_OF_MEMORY', 'NODE_FAIL', 'PREEMPTED', 'CANCELLED'].map((state) => code(state)), ['error.run-slurm-timeout', 'error.run-slurm-memory', 'error.run-slurm-node', 'error.run-slurm-preempted', 'error.run-slurm-cancelled']);
+    assert.equal(code('CANCELLED', { stopped: true }), undefined);
+    assert.equal(code('COMPLETED', { exit: 0 }), undefined);
+    assert.equal(code('FAILED', { exit: 1 }, "ModuleNotFoundError: No module named 'torch'"), 'error.run-no-torch');
+    assert.equal(code('FAILED', { phase: 'lost' }), 'error.run-lost');
+  });
+
+  it('of an array names the tasks that failed, in order, and not endlessly', () => {
+    const failed = explainRunEnd({ phase: 'exited', exit: 2, logBytes: 0, tasks: { total: 3, running: 0, exits: { 10: 2, 2: 1, 3: 0 }, live: {} } }, '', 'id');
+    assert.deepEqual(failed, { code: 'error.run-array-failed', args: { count: 2, total: 3, list: '2 (1), 10 (2)' }, raw: '' });
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [i, 1]));
+    assert.match(String(explainRunEnd({ phase: 'exited', exit: 1, logBytes: 0, tasks: { total: 40, running: 0, exits: many, live: {} } }, '', 'id')?.args.list), /^0 \(1\), .*, 7 \(1\) …$/);
   });
 });
 

@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
-import { explainRunFailure } from '../../run/failure';
 import type { Run, RunState } from '../../run/run';
+import { explainRunEnd } from '../../run/runEnd';
 import { isCancelled, sentenceOf } from '../sentences';
 import { showPage } from './pages';
 import type { RunContext } from './runContext';
-import { isLive, placeName, statusWords, type RunEntry } from './runEntry';
+import { isLive, placeName, stateWord, statusWords, type RunEntry } from './runEntry';
 import type { TerminalIo } from './runTerminal';
 import { stopRun } from './stopRun';
 
@@ -28,8 +28,10 @@ export async function followRun(context: RunContext, run: Run, io: TerminalIo, {
   const events = diagnostics.begin(task, run.record.settings, local);
   let tail = '';
   let told = false;
+  const queueNews = tellQueue(io);
   const following = runs.follow(run, {
     signal: io.signal,
+    onState: queueNews,
     onEvents: events,
     onText: (text) => {
       tail = (tail + text).slice(-TAIL);
@@ -91,19 +93,41 @@ function showProgress({ runs }: RunContext, entry: RunEntry, following: Promise<
   });
 }
 
+/** Lines of our own on what the batch system says: the place in the queue, the nodes, and how each task of an array ended. */
+function tellQueue(io: TerminalIo): (state: RunState) => void {
+  let before = '';
+  const told = new Set<number>();
+  return (state) => {
+    const { phase, queue, tasks } = state;
+    for (const [task, exit] of Object.entries(tasks?.exits ?? {})) {
+      if (!told.has(Number(task))) {
+        told.add(Number(task));
+        say(io, exit === 0 ? vscode.l10n.t('Task {0} is done.', task) : vscode.l10n.t('Task {0} failed with exit code {1}.', task, exit), exit !== 0);
+      }
+    }
+    // How many tasks have ended is said task by task.
+    const now = queue !== undefined && (phase === 'queued' || phase === 'running') ? stateWord({ state: { phase, logBytes: 0, queue }, failure: undefined }) : '';
+    if (now !== '' && now !== before) {
+      say(io, `${now[0].toLocaleUpperCase(vscode.env.language)}${now.slice(1)}.`);
+    }
+    before = now === '' ? before : now;
+  };
+}
+
 /** How it ended: one sentence, and what the programs printed one click away. */
-function ended(run: Run, { phase, exit, stopped }: RunState, tail: string, io: TerminalIo): void {
+function ended(run: Run, state: RunState, tail: string, io: TerminalIo): void {
   const [host] = run.hosts;
   const name = run.record.name;
+  const { phase, stopped, queue } = state;
   if (stopped === true) {
-    say(io, vscode.l10n.t('{0} was stopped.', name));
+    say(io, queue === undefined ? vscode.l10n.t('{0} was stopped.', name) : vscode.l10n.t('{0} was stopped: job {1} is cancelled.', name, queue.job));
     return;
   }
-  if (phase === 'exited' && exit === 0) {
+  const explanation = explainRunEnd(state, tail, run.id, host === undefined ? {} : { host });
+  if (explanation === undefined) {
     say(io, vscode.l10n.t('{0} is done.', name));
     return;
   }
-  const explanation = explainRunFailure(tail, exit, { transport: false, ...(host === undefined ? {} : { host }) });
   const sentence = phase === 'lost' ? vscode.l10n.t('{0} is gone and left no exit code: its host was restarted, or somebody killed it.', name) : sentenceOf({ code: explanation.code, args: explanation.args });
   say(io, sentence, true);
   const show = vscode.l10n.t('Show Output');

@@ -1,8 +1,12 @@
 import * as vscode from 'vscode';
 import { visibleText } from '../../protocol/visibleText';
 import type { LineProgress } from '../../run/progressLine';
-import type { QueueState, RunRecord, RunState } from '../../run/run';
+import type { ArrayTasks, QueueState, RunRecord, RunState } from '../../run/run';
+import { failedTasks } from '../../run/runEnd';
 import { sentenceOf } from '../sentences';
+
+/** Characters of a list of nodes. */
+const LONGEST_NODES = 24;
 
 /** One run as this window knows it. Plain data: the handle to the run itself is got when something is done with it. */
 export interface RunEntry {
@@ -43,31 +47,94 @@ export function statusWords(entry: RunEntry, now = Date.now()): string {
   return [stateWord(entry), stepWords(entry.progress), lossWords(entry.progress), elapsedWords(entry, now)].filter((word) => word !== '').join(' · ');
 }
 
-export function stateWord({ state, failure }: RunEntry): string {
+export function stateWord({ state, failure }: Pick<RunEntry, 'state' | 'failure'>): string {
   if (state === undefined) {
     return failure === undefined ? '' : vscode.l10n.t('not reachable');
   }
-  const { queue } = state;
+  const { queue, tasks } = state;
   switch (state.phase) {
     case 'starting': return vscode.l10n.t('starting');
     case 'queued': return queueWords(state);
-    case 'running': return queue === undefined ? vscode.l10n.t('running') : vscode.l10n.t('running (job {0})', queue.job);
+    case 'running': return [runningWords(queue), arrayWords(tasks)].filter((word) => word !== '').join(' · ');
     case 'lost': return vscode.l10n.t('gone without an exit code');
-    case 'exited': return state.stopped === true ? vscode.l10n.t('stopped') : state.exit === 0 ? vscode.l10n.t('done') : vscode.l10n.t('failed ({0})', state.exit ?? '–');
+    case 'exited': return endWord(state);
   }
 }
 
+/** "queued at place 2 (job 14): jobs with a higher priority go first". */
 function queueWords({ queue }: RunState): string {
   if (queue === undefined) {
     return vscode.l10n.t('waiting');
   }
-  const ahead = queue.ahead === undefined ? '' : vscode.l10n.t('{0} before it', queue.ahead);
-  const start = queue.startEstimate === undefined ? '' : vscode.l10n.t('start {0}', queue.startEstimate);
-  return [vscode.l10n.t('waiting (job {0})', queue.job), reasonWords(queue), ahead, start].filter((word) => word !== '').join(', ');
+  const { job, ahead } = queue;
+  const place = ahead === undefined ? vscode.l10n.t('waiting (job {0})', job) : vscode.l10n.t('queued at place {0} (job {1})', ahead + 1, job);
+  const why = reasonWords(queue);
+  return why === '' ? place : vscode.l10n.t('{0}: {1}', place, why);
+}
+
+function runningWords(queue: QueueState | undefined): string {
+  if (queue === undefined) {
+    return vscode.l10n.t('running');
+  }
+  return queue.nodes === undefined ? vscode.l10n.t('running (job {0})', queue.job) : vscode.l10n.t('running on {0} (job {1})', nodesWord(queue.nodes), queue.job);
+}
+
+/** Slurm folds names (`n[1-4]`); what is still long is cut. */
+export const nodesWord = (nodes: string): string => visibleText(nodes.length > LONGEST_NODES ? `${nodes.slice(0, LONGEST_NODES)}…` : nodes);
+
+/** "2 of 5 tasks ended, 1 failed". */
+function arrayWords(tasks: ArrayTasks | undefined): string {
+  if (tasks === undefined) {
+    return '';
+  }
+  const failed = failedTasks(tasks).length;
+  const ended = vscode.l10n.t('{0} of {1} tasks ended', Object.keys(tasks.exits).length, tasks.total);
+  return failed === 0 ? ended : vscode.l10n.t('{0}, {1} failed', ended, failed);
+}
+
+function endWord({ stopped, exit, queue, tasks }: RunState): string {
+  if (stopped === true) {
+    return queue === undefined ? vscode.l10n.t('stopped') : vscode.l10n.t('cancelled (job {0})', queue.job);
+  }
+  if (exit === 0) {
+    return vscode.l10n.t('done');
+  }
+  const failed = failedTasks(tasks).length;
+  return tasks !== undefined && failed > 0 ? vscode.l10n.t('{0} of {1} tasks failed', failed, tasks.total) : vscode.l10n.t('failed ({0})', exit ?? '–');
+}
+
+/** One task of a Slurm array, by its number. */
+export interface ArrayTask {
+  readonly of: RunEntry;
+  readonly number: number;
+}
+
+/** In the order of their numbers: those that ended and those in the queue; what Slurm no longer knows has no row. */
+export function arrayTasks(entry: RunEntry): readonly ArrayTask[] {
+  const { tasks } = entry.state ?? {};
+  const numbers = [...Object.keys(tasks?.exits ?? {}), ...Object.keys(tasks?.live ?? {})].map(Number);
+  return numbers.sort((a, b) => a - b).map((number) => ({ of: entry, number }));
+}
+
+export type TaskPhase = 'queued' | 'running' | 'done' | 'failed';
+
+/** How a task of an array is, in one word to choose an icon by and in words. */
+export function taskState({ of: { state }, number }: ArrayTask): { readonly phase: TaskPhase; readonly words: string } {
+  const { exits = {}, live = {} } = state?.tasks ?? {};
+  const exit = exits[number];
+  if (exit !== undefined) {
+    return exit === 0 ? { phase: 'done', words: vscode.l10n.t('done') } : { phase: 'failed', words: vscode.l10n.t('failed ({0})', exit) };
+  }
+  const task = live[number];
+  if (task?.nodes !== undefined) {
+    return { phase: 'running', words: vscode.l10n.t('running on {0}', nodesWord(task.nodes)) };
+  }
+  const why = task === undefined ? '' : reasonWords(task);
+  return { phase: 'queued', words: why === '' ? vscode.l10n.t('waiting') : vscode.l10n.t('{0}: {1}', vscode.l10n.t('waiting'), why) };
 }
 
 /** A sentence where the system's own word is known. */
-export const reasonWords = ({ reason = '', explanation }: QueueState): string => (explanation === undefined ? reason : sentenceOf(explanation));
+export const reasonWords = ({ reason = '', explanation }: Pick<QueueState, 'reason' | 'explanation'>): string => (explanation === undefined ? reason : sentenceOf(explanation));
 
 function stepWords({ step, totalSteps }: LineProgress): string {
   return step === undefined ? '' : totalSteps === undefined ? vscode.l10n.t('step {0}', step) : vscode.l10n.t('step {0}/{1}', step, totalSteps);

@@ -96,7 +96,7 @@ export class Runs implements vscode.Disposable {
    * Streams a run into `onText` and keeps its entry up to date, until it has ended or `signal` lets go. Events of the log go to
    * `onEvents` as they are found.
    */
-  async follow(run: Run, { onText, onEvents, onConnection, signal }: { readonly onText: (text: string) => void; readonly onEvents: (events: readonly LogEvent[]) => void; readonly onConnection: NonNullable<FollowOptions['onConnection']>; readonly signal: AbortSignal }): Promise<RunState> {
+  async follow(run: Run, { onText, onEvents, onConnection, onState, signal }: { readonly onText: (text: string) => void; readonly onEvents: (events: readonly LogEvent[]) => void; readonly onConnection: NonNullable<FollowOptions['onConnection']>; readonly onState?: (state: RunState) => void; readonly signal: AbortSignal }): Promise<RunState> {
     const key = { host: run.hosts[0], id: run.id };
     this.update(key, { followed: true });
     const streams = new Map<string, { readonly decoder: InstanceType<typeof TextDecoder>; readonly parser: LogParser }>();
@@ -111,7 +111,10 @@ export class Runs implements vscode.Disposable {
     try {
       const state = await run.follow({
         signal, onConnection,
-        onState: (seen) => this.update(key, { state: seen, seenAt: Date.now(), failure: undefined }),
+        onState: (seen) => {
+          this.update(key, { state: seen, seenAt: Date.now(), failure: undefined });
+          onState?.(seen);
+        },
         onOutput: ({ host, bytes }) => {
           const name = host ?? '';
           const stream = streams.get(name) ?? { decoder: new TextDecoder(), parser: new LogParser() };

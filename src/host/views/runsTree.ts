@@ -1,17 +1,20 @@
 import * as vscode from 'vscode';
 import { stepsText } from '../../run/captureSteps';
-import { isCapture, isLive, keyOf, placeName, reasonWords, stateWord, statusWords, type RunEntry } from '../tasks/runEntry';
+import { arrayTasks, isCapture, isLive, keyOf, placeName, reasonWords, stateWord, statusWords, taskState, type ArrayTask, type RunEntry, type TaskPhase } from '../tasks/runEntry';
 import type { Runs } from '../tasks/runs';
 
 const RUNS_VIEW = 'fuselens.runs';
 
-/** Runs and captures, here and on hosts, newest first; live while the view is open. */
-export class RunsTree implements vscode.TreeDataProvider<RunEntry>, vscode.Disposable {
+type RunNode = RunEntry | ArrayTask;
+const isTask = (node: RunNode): node is ArrayTask => 'number' in node;
+
+/** Runs and captures, here and on hosts, newest first; below an array its tasks; live while the view is open. */
+export class RunsTree implements vscode.TreeDataProvider<RunNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<RunEntry | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   private readonly disposables: vscode.Disposable[];
   private clock: NodeJS.Timeout | undefined;
-  readonly view: vscode.TreeView<RunEntry>;
+  readonly view: vscode.TreeView<RunNode>;
 
   constructor(private readonly runs: Runs) {
     this.view = vscode.window.createTreeView(RUNS_VIEW, { treeDataProvider: this });
@@ -23,24 +26,16 @@ export class RunsTree implements vscode.TreeDataProvider<RunEntry>, vscode.Dispo
     this.look(this.view.visible);
   }
 
-  getTreeItem(entry: RunEntry): vscode.TreeItem {
-    const item = new vscode.TreeItem(entry.name, vscode.TreeItemCollapsibleState.None);
-    const description = [...(entry.host === undefined ? [] : [placeName(entry.host)]), statusWords(entry)].filter((word) => word !== '').join(' · ');
-    item.id = keyOf(entry);
-    item.description = description;
-    item.iconPath = iconOf(entry);
-    item.tooltip = tooltipOf(entry);
-    item.contextValue = ['run', ...(isLive(entry) ? ['live'] : []), ...(isCapture(entry) ? ['capture'] : []), ...(entry.profile === undefined ? [] : ['profile'])].join(' ');
-    item.accessibilityInformation = { label: `${entry.name}, ${placeName(entry.host)}, ${statusWords(entry)}` };
-    return item;
+  getTreeItem(node: RunNode): vscode.TreeItem {
+    return isTask(node) ? taskItem(node) : runItem(node);
   }
 
-  getChildren(entry?: RunEntry): RunEntry[] {
-    return entry === undefined ? [...this.runs.all()] : [];
+  getChildren(node?: RunNode): RunNode[] {
+    return node === undefined ? [...this.runs.all()] : isTask(node) ? [] : [...arrayTasks(node)];
   }
 
-  getParent(): undefined {
-    return undefined;
+  getParent(node: RunNode): RunEntry | undefined {
+    return isTask(node) ? node.of : undefined;
   }
 
   dispose(): void {
@@ -60,6 +55,37 @@ export class RunsTree implements vscode.TreeDataProvider<RunEntry>, vscode.Dispo
     }, 1000) : undefined;
   }
 }
+
+function runItem(entry: RunEntry): vscode.TreeItem {
+  const { Expanded, None } = vscode.TreeItemCollapsibleState;
+  const item = new vscode.TreeItem(entry.name, entry.state?.tasks === undefined ? None : Expanded);
+  const description = [...(entry.host === undefined ? [] : [placeName(entry.host)]), statusWords(entry)].filter((word) => word !== '').join(' · ');
+  item.id = keyOf(entry);
+  item.description = description;
+  item.iconPath = iconOf(entry);
+  item.tooltip = tooltipOf(entry);
+  item.contextValue = ['run', ...(isLive(entry) ? ['live'] : []), ...(isCapture(entry) ? ['capture'] : []), ...(entry.profile === undefined ? [] : ['profile'])].join(' ');
+  item.accessibilityInformation = { label: `${entry.name}, ${placeName(entry.host)}, ${statusWords(entry)}` };
+  return item;
+}
+
+function taskItem(task: ArrayTask): vscode.TreeItem {
+  const { phase, words } = taskState(task);
+  const item = new vscode.TreeItem(vscode.l10n.t('task {0}', task.number), vscode.TreeItemCollapsibleState.None);
+  item.id = `${keyOf(task.of)}\0${task.number}`;
+  item.description = words;
+  item.iconPath = TASK_ICONS[phase];
+  item.contextValue = 'task';
+  item.accessibilityInformation = { label: `${vscode.l10n.t('task {0}', task.number)}, ${words}` };
+  return item;
+}
+
+const TASK_ICONS: Readonly<Record<TaskPhase, vscode.ThemeIcon>> = {
+  queued: new vscode.ThemeIcon('watch'),
+  running: new vscode.ThemeIcon('sync~spin', new vscode.ThemeColor('charts.blue')),
+  done: new vscode.ThemeIcon('pass', new vscode.ThemeColor('charts.green')),
+  failed: new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground')),
+};
 
 function iconOf(entry: RunEntry): vscode.ThemeIcon {
   const { state, failure } = entry;
@@ -88,6 +114,8 @@ function tooltipOf(entry: RunEntry): vscode.MarkdownString {
   text.appendMarkdown('**').appendText(entry.name).appendMarkdown('**  \n');
   line(vscode.l10n.t('State'), stateWord(entry));
   line(vscode.l10n.t('Waiting because'), state?.phase === 'queued' && state.queue !== undefined ? reasonWords(state.queue) : undefined);
+  // As the system prints it: the clock is the host's.
+  line(vscode.l10n.t('Start expected'), state?.phase === 'queued' ? state.queue?.startEstimate?.replace('T', ' ') : undefined);
   line(vscode.l10n.t('Host'), placeName(entry.host));
   line(vscode.l10n.t('Command'), record === undefined ? undefined : [record.settings.launcher === 'command' ? '' : record.settings.launcher, record.settings.command, ...record.settings.args ?? []].join(' ').trim());
   line(vscode.l10n.t('Started'), record?.startedAt === undefined || record.startedAt === '' ? undefined : new Date(record.startedAt).toLocaleString(vscode.env.language));

@@ -98,6 +98,13 @@ export const runMessages: Readonly<Record<string, string>> = {
   'error.run-rsync-shell': 'Something in the login files of {host} prints text, which breaks rsync: print only in interactive shells.',
   'error.run-exit-parts': 'Not all could be sent to {host} ({text}).',
 
+  'error.run-slurm-timeout': 'Slurm ended job {job} at its time limit: raise slurm.time, or run fewer steps.',
+  'error.run-slurm-memory': 'Slurm ended job {job} because it used more memory than it was given: ask for more with --mem in slurm.arguments.',
+  'error.run-slurm-node': 'A node of job {job} failed: start it again, and leave that node out with --exclude in slurm.arguments if it fails once more.',
+  'error.run-slurm-preempted': 'A job with a higher priority took the place of job {job}: start it again, or choose another partition.',
+  'error.run-slurm-cancelled': 'Job {job} was cancelled with scancel, not from here.',
+  'error.run-array-failed': '{count} of {total} tasks failed (exit code in brackets): {list}. The log of each lies in tasks.d of the run folder.',
+
   'run.queue.Priority': 'jobs with a higher priority go first',
   'run.queue.Resources': 'it waits for nodes to become free',
   'run.queue.PartitionConfig': 'the partition never has what was asked for: lower nodes or time, or choose another partition',

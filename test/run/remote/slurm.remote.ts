@@ -52,7 +52,7 @@ describe('Slurm with four virtual nodes, over ssh', () => {
 
   it('runs arrays, task by task, with a limit', async () => {
     const { state, output } = await runToEnd(hosts, shell('echo task $SLURM_ARRAY_TASK_ID; sleep 1; exit $((SLURM_ARRAY_TASK_ID % 3))', { slurm: { array: '1-4,7%2' } }));
-    assert.deepEqual(state.tasks, { total: 5, running: 0, exits: { 1: 1, 2: 2, 3: 0, 4: 1, 7: 1 } });
+    assert.deepEqual(state.tasks, { total: 5, running: 0, exits: { 1: 1, 2: 2, 3: 0, 4: 1, 7: 1 }, live: {} });
     assert.equal(state.exit, 2);
     assert.deepEqual(output.trim().split('\n').sort(), ['[1] task 1', '[2] task 2', '[3] task 3', '[4] task 4', '[7] task 7']);
   });

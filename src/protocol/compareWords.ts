@@ -1,5 +1,6 @@
 /** What a comparison says in words: the same sentences for the view, the terminal and reports. */
 import type { CompareReport, CompareRow, CompareVerdict } from './compare';
+import { chainOperators, operatorName } from './operatorNames';
 import { text, type Translate } from './text';
 
 export interface CompareFormats {
@@ -35,7 +36,8 @@ export function rowName(row: Pick<CompareRow, 'fusion' | 'label' | 'phase' | 'ke
   switch (id) {
     case 'families': return row.key === '…' ? row.label : say(`family.${row.key}`);
     case 'phases': return say(`phase.${row.key}`);
-    case 'chains': return `${row.fusion === undefined ? row.label : say(`fusion.${row.fusion}`)}${row.phase === undefined || row.phase === 'unknown' ? '' : ` · ${say(`phase.${row.phase}`)}`}`;
+    case 'operators': return operatorName(row.label, translate);
+    case 'chains': return `${row.fusion === undefined ? chainOperators(row.label, translate) : say(`fusion.${row.fusion}`)}${row.phase === undefined || row.phase === 'unknown' ? '' : ` · ${say(`phase.${row.phase}`)}`}`;
     default: return row.label;
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import Papa from 'papaparse';
+import { displayWidth } from '../../src/cli/output/displayWidth';
 import type { CompareReport } from '../../src/protocol/compare';
 import { hasSharedData, sharedPath } from '../sharedData';
 import { cli, temporaryFolder } from './runCli';
@@ -35,6 +36,23 @@ describe('fuselens compare', () => {
     return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
   };
   const near = (actual: number | undefined, expected: number, what: string): void => assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-6 * Math.max(1, Math.abs(expected)), `${what}: ${actual} instead of ${expected}`);
+
+  it('fits a narrow terminal with whole names, none of them internal', async () => {
+    for (const columns of [80, 100, 140]) {
+      for (const language of ['en', 'zh-cn']) {
+        const { out } = await cli(['compare', baseline, optimized, '--lang', language], { columns });
+        const tables = out.split('\n').filter((line) => line.startsWith('  '));
+        assert.deepEqual(tables.filter((line) => displayWidth(line) > columns), []);
+        assert.doesNotMatch(out, /\b(adds|muls|divs|rsubs)\b|fused\.|comm\.|[a-z]Backward\b/);
+        for (const name of ['aclnnInplaceCopy_TensorMoveAiCore_TensorMove', 'chunk_gated_delta_rule_fwd_kernel_h_blockdim64']) {
+          assert.ok(columns > 100 || out.includes(name), `${columns} ${name}`);
+        }
+      }
+    }
+    const { out } = await cli(['compare', baseline, optimized], { columns: 100 });
+    const [, phases] = /\nPhases[^\n]*\n(.*?)\n\n/s.exec(out) ?? [];
+    assert.match(phases ?? '', /^ {2}recompute /m);
+  });
 
   it('has for the sample what its kernel tables say: every kernel, one rank and all, per token', () => {
     const sides = [tables(baseline), tables(optimized)].map((ranks) => ranks.map((rows) => {

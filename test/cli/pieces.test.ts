@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { formatCount, formatShare, formatTime } from '../../src/cli/output/numbers';
 import { microseconds } from '../../src/cli/output/perfetto';
 import { SubLanes } from '../../src/cli/output/subLanes';
-import { displayWidth, renderTable, shorten, wrapped } from '../../src/cli/output/table';
+import { displayWidth } from '../../src/cli/output/displayWidth';
+import { shorten, shortenApart } from '../../src/cli/output/elide';
+import { renderTable, wrapped } from '../../src/cli/output/table';
 import { progressLine } from '../../src/cli/progress';
 import { english } from '../../src/protocol/text';
 
@@ -68,6 +70,40 @@ describe('pieces of the command', () => {
       assert.ok(cut === text || cut.includes('…'));
     }));
     assert.equal(displayWidth('时间去向'), 8);
+  });
+
+  it('names that differ look different when cut, and fit', () => {
+    const part = fc.constantFrom('gemm<', 'float, ', 'true, ', 'false, ', '128, ', '64, ', 'stridedB_splitK_', '内核', '>');
+    const names = fc.uniqueArray(fc.array(part, { minLength: 1, maxLength: 30 }).map((parts) => parts.join('')), { minLength: 2, maxLength: 12 });
+    fc.assert(fc.property(names, fc.integer({ min: 16, max: 60 }), (all, width) => {
+      const cut = shortenApart(all, width);
+      assert.equal(new Set(cut).size, all.length, cut.join('\n'));
+      cut.forEach((short, i) => assert.ok(short === all[i] ? displayWidth(short) <= width : short.includes('…') && displayWidth(short) <= width, short));
+    }));
+    const long = (tile: string): string => `volta_scudnn_128x64_${tile}_splitK_interior_nn_v1`;
+    assert.deepEqual(shortenApart([long('relu'), long('stridedB'), long('relu')], 30).map((short) => /_(relu|stri)/.exec(short)?.[1]), ['relu', 'stri', 'relu']);
+  });
+
+  it('a name too long for its column stands above its figures, whole', () => {
+    const name = `kernel<${Array.from({ length: 18 }, (_, i) => `type${i}`).join(', ')}>`;
+    const columns = [{ title: 'What', heads: true }, { title: 'Kernel time of all ranks', align: 'right' as const }, { title: 'Verdict', wraps: true }];
+    const lines = renderTable(columns, [[name, '1 ms', 'faster (calls)'], ['short', '22 ms', 'same']], 60).trimEnd().split('\n');
+    assert.ok(lines.every((line) => displayWidth(line) <= 60), lines.join('\n'));
+    const from = lines.findIndex((line) => line.startsWith('  kernel<'));
+    const to = lines.findIndex((line) => line.includes('1 ms'));
+    assert.equal(lines.slice(from, to).map((line) => line.trim()).join(' '), name);
+    assert.match(lines[to], /^ +1 ms {2}faster \(calls\)$/);
+    assert.deepEqual(lines.slice(to + 1).map((line) => line.trim()), ['short', '22 ms  same']);
+    // On a wide screen the same table has one line a row.
+    assert.equal(renderTable(columns, [[name, '1 ms', 'faster (calls)'], ['short', '22 ms', 'same']], 240).trimEnd().split('\n').length, 4);
+  });
+
+  it('titles and sentences go on in the next line before names are cut', () => {
+    const table = renderTable([{ title: 'Rank' }, { title: 'Exposed communication', align: 'right' }, { title: 'Overlapped communication', align: 'right' }, { title: 'Why', wraps: true }], [['rank 0', '1.000 ms', '22.00 ms', 'one sentence that goes on and on']], 60);
+    const lines = table.trimEnd().split('\n');
+    assert.ok(lines.every((line) => displayWidth(line) <= 60), table);
+    assert.ok(!table.includes('…'));
+    assert.equal(lines.join(' ').match(/communication/g)?.length, 2);
   });
 
   it('tables line up and stay within the screen', () => {

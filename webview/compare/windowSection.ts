@@ -48,7 +48,8 @@ export function windowSection(options: CompareContentOptions): { readonly elemen
 function pairName(pair: WindowPair, { words, report }: Pick<CompareContentOptions, 'words' | 'report'>): string {
   const row = report.tables.operators.find(({ key }) => pair.id === `operator ${key}`);
   const label = row === undefined ? pair.label : shortKernelName({ name: row.label, type: row.label.includes(' ') ? '' : row.label, operator: '' });
-  return rowName({ key: pair.id, label: label.length > 42 ? `${label.slice(0, 40)}…` : label, ...(pair.fusion === null ? {} : { fusion: pair.fusion }), ...(pair.phase === null ? {} : { phase: pair.phase }) }, 'chains', (english) => words.english(english));
+  const name = rowName({ key: pair.id, label, ...(pair.fusion === null ? {} : { fusion: pair.fusion }), ...(pair.phase === null ? {} : { phase: pair.phase }) }, 'chains', (english) => words.english(english));
+  return name.length > 64 ? `${name.slice(0, 40)}…${name.slice(-22)}` : name;
 }
 
 const differenceText = ({ differenceUs }: WindowPair, { words }: CompareContentOptions): string => `${differenceUs > 0 ? '+' : '−'}${words.time(Math.abs(differenceUs))}`;

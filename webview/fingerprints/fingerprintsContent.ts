@@ -1,6 +1,7 @@
 import { attributionNotes } from '../../src/protocol/attributionNotes';
 import type { FingerprintData, FingerprintEntry } from '../../src/protocol/fingerprints';
 import { fingerprintsTable } from '../../src/protocol/fingerprintTables';
+import { chainOperators } from '../../src/protocol/operatorNames';
 import { textField } from '../shared/controls';
 import { fillElement, h } from '../shared/dom';
 import type { RankContent } from '../shared/rankView';
@@ -70,5 +71,5 @@ function howLocated({ attribution }: FingerprintData, words: FingerprintsOptions
 
 /** "Gated RMSNorm"; unknown chains by how many kernels repeat. */
 export function chainName(entry: FingerprintEntry, { words }: Pick<FingerprintsOptions, 'words'>): string {
-  return entry.fusion === null ? words.t('fingerprints.unknown', { count: entry.kernels.length, first: entry.title.split(' ').slice(0, 4).join(' ') }) : words.t(`fusion.${entry.fusion}`);
+  return entry.fusion === null ? words.t('fingerprints.unknown', { count: entry.kernels.length, first: chainOperators(entry.title.split(' ').slice(0, 4).join(' '), (english) => words.english(english)) }) : words.t(`fusion.${entry.fusion}`);
 }

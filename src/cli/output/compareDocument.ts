@@ -1,6 +1,7 @@
 import { DIGEST_TABLES, type CompareFigure, type CompareReport, type CompareRow, type DigestTableId, type Spread } from '../../protocol/compare';
 import { rowName, verdictSentences, type CompareFormats } from '../../protocol/compareWords';
 import { text, type Translate } from '../../protocol/text';
+import { displayWidth } from './displayWidth';
 import { readableName } from './kernelName';
 import { formatCount, formatShare, formatTime, UNKNOWN } from './numbers';
 import type { Section, SectionColumn, SectionRow } from './sections';
@@ -15,12 +16,19 @@ export interface CompareDocument {
 
 const SHOWN: Readonly<Record<DigestTableId, number>> = { families: 20, phases: 10, chains: 20, operators: 20, kernels: 25, lines: 20 };
 
-const left = (title: string, shrinks = false): SectionColumn => ({ title, align: 'left', shrinks });
+const left = (title: string): SectionColumn => ({ title, align: 'left' });
+const name = (title: string): SectionColumn => ({ title, align: 'left', heads: true });
+const sentence = (title: string): SectionColumn => ({ title, align: 'left', wraps: true });
 const right = (title: string): SectionColumn => ({ title, align: 'right' });
 
 /** `−12.3 %`, with a true minus; the sign is always written. */
-export const formatChange = (share: number | null): string =>
-  share === null || !Number.isFinite(share) ? UNKNOWN : `${share > 0 ? '+' : share < 0 ? '−' : ''}${formatShare(Math.abs(share))}`;
+export const formatChange = (share: number | null): string => {
+  if (share === null || !Number.isFinite(share)) {
+    return UNKNOWN;
+  }
+  const size = formatShare(Math.abs(share));
+  return `${size === formatShare(0) ? '' : share > 0 ? '+' : '−'}${size}`;
+};
 
 const signed = (us: number | null): string => us === null ? UNKNOWN : `${us > 0 ? '+' : us < 0 ? '−' : ''}${formatTime(Math.abs(us))}`;
 
@@ -39,7 +47,7 @@ type Say = (code: string, args?: Readonly<Record<string, string | number>>) => s
 
 function checks(report: CompareReport, say: Say): Section {
   return {
-    id: 'checks', title: say('compare.checks'), notes: [], columns: [left(say('compare.check')), left(say('compare.result')), left('', true)],
+    id: 'checks', title: say('compare.checks'), notes: [], columns: [left(say('compare.check')), left(say('compare.result')), sentence('')],
     rows: report.checks.map(({ id, outcome, code, args }) => ({ cells: [say(`compare.checkName.${id}`), say(`compare.outcome.${outcome}`), say(code, args)] })),
   };
 }
@@ -72,20 +80,33 @@ function formatSpread({ kind }: CompareFigure, spread: Spread | null): string {
 function rows(id: DigestTableId, report: CompareReport, translate: Translate, say: Say): Section {
   const all = report.tables[id].filter(({ key }) => key !== '…');
   const several = report.ranks.length > 1;
-  const more = all.length - SHOWN[id];
+  const shown = all.slice(0, SHOWN[id]);
+  const more = all.length - shown.length;
+  const counts = beforeAndAfter(shown.map(({ base, candidate }) => [formatCount(base?.count), formatCount(candidate?.count)]));
+  const times = beforeAndAfter(shown.map(({ base, candidate }) => [formatTime(base?.totalUs), formatTime(candidate?.totalUs)]));
   return {
     id, title: `${say(`compare.table.${id}`)} · ${scopeText(report, say)} · ${say(`compare.differences.${report.per}`)}`, notes: [...(more > 0 ? [say('report.moreLikeIt', { count: more })] : []), ...(id === 'lines' ? [say('compare.lines.about')] : [])],
     columns: [
-      left(say('compare.thing'), true), right(`${say('compare.count')}, ${say('compare.base')}`), right(say('compare.candidate')), right(`${say('compare.total')}, ${say('compare.base')}`), right(say('compare.candidate')),
-      right(`${say('compare.difference')}, ${say('compare.scope.oneRank')}`), ...(several ? [right(say('compare.scope.allRanks', { ranks: report.ranks.length }))] : []), right(say('compare.change')), left(say('compare.status')),
+      name(say('compare.thing')), right(say('compare.count')), right(say('compare.total')), right(say('compare.difference')), ...(several ? [right(say('compare.scope.allRanks', { ranks: report.ranks.length }))] : []),
+      right(say('compare.change')), sentence(say('compare.status')),
     ],
-    rows: all.slice(0, SHOWN[id]).map((row): SectionRow => ({
-      cells: [
-        id === 'kernels' ? readableName(row.label) : rowName(row, id, translate), formatCount(row.base?.count), formatCount(row.candidate?.count), formatTime(row.base?.totalUs), formatTime(row.candidate?.totalUs),
-        signed(row.differenceUs), ...(several ? [signed(row.allDifferenceUs)] : []), formatChange(row.change), statusText(row, say),
-      ],
+    rows: shown.map((row, i): SectionRow => ({
+      cells: [nameOf(row, id, translate), counts[i], times[i], signed(row.differenceUs), ...(several ? [signed(row.allDifferenceUs)] : []), formatChange(row.change), statusText(row, say)],
     })),
   };
+}
+
+/** Operators by the framework's names; kernels, and operators known by their kernel alone, without what all their names share. */
+function nameOf(row: CompareRow, id: DigestTableId, translate: Translate): string {
+  const own = rowName(row, id, translate);
+  return id === 'kernels' || (id === 'operators' && own === row.label) ? readableName(own) : own;
+}
+
+/** `before → after`, each as wide as the widest of its side, so that they stand beneath one another. */
+function beforeAndAfter(pairs: readonly (readonly [string, string])[]): readonly string[] {
+  const [base, candidate] = [0, 1].map((side) => Math.max(0, ...pairs.map((pair) => displayWidth(pair[side]))));
+  const padded = (text: string, width: number): string => ' '.repeat(width - displayWidth(text)) + text;
+  return pairs.map(([before, after]) => `${padded(before, base)} → ${padded(after, candidate)}`);
 }
 
 const scopeText = ({ base }: CompareReport, say: Say): string => (base.samples > 1 ? say('compare.scope.rank', { samples: base.samples }) : say('compare.scope.single'));

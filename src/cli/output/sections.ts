@@ -3,10 +3,12 @@ import type { RankFile } from '../../protocol/engine';
 import type { FingerprintData, FingerprintEntry } from '../../protocol/fingerprints';
 import type { OverviewData } from '../../protocol/overview';
 import type { AnalyzeReport, LaneFigures, RankReport } from '../../protocol/report';
+import { chainOperators } from '../../protocol/operatorNames';
 import { text, type Translate } from '../../protocol/text';
 import { wasteExplanation } from '../../protocol/wasteText';
 import { readableName } from './kernelName';
 import { formatCount, formatShare, formatSize, formatTime, shareOf, UNKNOWN } from './numbers';
+import type { TableColumn } from './table';
 
 /** A report as titled tables, before anyone decides how they look: terminal, Markdown and HTML all draw these. */
 export interface Section {
@@ -17,10 +19,8 @@ export interface Section {
   readonly notes: readonly string[];
 }
 
-export interface SectionColumn {
-  readonly title: string;
+export interface SectionColumn extends TableColumn {
   readonly align: 'left' | 'right';
-  readonly shrinks?: boolean;
 }
 
 export interface SectionRow {
@@ -156,7 +156,7 @@ export class SectionBuilder {
   }
 
   private chainName(entry: FingerprintEntry): string {
-    return entry.fusion === null ? this.say('report.unknownChain', { chain: entry.title }) : this.say(`fusion.${entry.fusion}`);
+    return entry.fusion === null ? this.say('report.unknownChain', { chain: chainOperators(entry.title, this.translate) }) : this.say(`fusion.${entry.fusion}`);
   }
 
   streams({ streams }: RankReport): Section {

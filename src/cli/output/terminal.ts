@@ -37,7 +37,7 @@ export function compareTerminal({ title, verdict, notes, sections }: CompareDocu
 function section({ title, columns, rows, notes }: Section, screen: number): string {
   const bars = rows.some(({ share }) => share !== undefined);
   const table = renderTable(
-    bars ? [...columns, { title: '', align: 'left' }] : columns,
+    bars ? [...columns, { title: '', align: 'left', optional: true }] : columns,
     rows.map(({ cells, share }) => bars ? [...cells, share === undefined ? '' : bar(share, BAR)] : cells),
     screen,
   );

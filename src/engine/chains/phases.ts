@@ -5,6 +5,7 @@ export type Phase = 'forward' | 'recompute' | 'backward' | 'optimizer' | 'unknow
 
 /** Operators that only the backward pass launches. */
 const BACKWARD_ONLY = /Backward$|Grad$/;
+export const isBackwardOnly = (operator: string): boolean => BACKWARD_ONLY.test(operator);
 /** Operators that end a forward pass. */
 const LOSS = new Set(['logSoftmax', 'nllLoss', 'mseLoss', 'fused.crossEntropy']);
 const OPTIMIZER = new Set(['fused.adamw', 'addcdiv', 'foreach', 'lerp']);
@@ -16,7 +17,7 @@ const OPTIMIZER = new Set(['fused.adamw', 'addcdiv', 'foreach', 'lerp']);
  */
 export function phasesOf(tokens: Uint16Array, names: TokenNames): Uint8Array {
   const phases = new Uint8Array(tokens.length);
-  const kinds = names.names.map((name) => (BACKWARD_ONLY.test(name) ? 1 : LOSS.has(name) ? 2 : OPTIMIZER.has(name) ? 3 : name === 'indexSelect' ? 4 : 0));
+  const kinds = names.names.map((name) => (isBackwardOnly(name) ? 1 : LOSS.has(name) ? 2 : OPTIMIZER.has(name) ? 3 : name === 'indexSelect' ? 4 : 0));
   // Index of the next backward-only kernel, to tell the gap between micro-batches from a lull in the backward pass.
   const nextBackward = new Int32Array(tokens.length + 1).fill(-1);
   for (let i = tokens.length - 1; i >= 0; i--) {

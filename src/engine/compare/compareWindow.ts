@@ -8,8 +8,8 @@ import type { Explanation } from '../attribution/explain';
 import { canonicalOperator, kernelTokens } from '../chains/kernelSequence';
 import { PHASES } from '../chains/phases';
 import { EventKind, type RankData } from '../profile/columns';
-import { eventPhases } from './eventPhases';
-import { collectiveOf, fusedPhase } from './rankDigest';
+import { eventPhases, fusedPhase } from './eventPhases';
+import { collectiveOf } from './rankDigest';
 
 /** Kernels and brackets that are drawn; a window is some milliseconds wide, so this is seldom reached. */
 const MOST_KERNELS = 3000;
@@ -36,7 +36,7 @@ function focusRows(data: RankData, rows: Uint32Array, focus: WindowFocus, explan
   const chains = new Set(focus.chains);
   const operators = new Set(focus.operators);
   const tokenOf = kernelTokens(data);
-  const phases = operators.size > 0 && focus.phase !== null ? eventPhases(data) : undefined;
+  const phases = operators.size > 0 && focus.phase !== null ? eventPhases(data, explanation) : undefined;
   const operatorOf = (row: number): string => {
     const name = strings.get(events.name[row]);
     if (events.kind[row] === EventKind.Communication) {

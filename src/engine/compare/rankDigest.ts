@@ -13,7 +13,7 @@ import { microseconds } from '../analysis/units';
 import { isFused } from '../operators/kernelToken';
 import { EventKind, type RankData } from '../profile/columns';
 import { DigestTableBuilder } from './digestTable';
-import { eventPhases } from './eventPhases';
+import { eventPhases, fusedPhase } from './eventPhases';
 import { memoryDigest } from './memoryDigest';
 import { WeightUses } from './weightUses';
 
@@ -84,7 +84,7 @@ function tablesOf(data: RankData, selections: readonly Selection[], weights: Wei
   const made = Object.fromEntries((Object.keys(LIMITS) as DigestTableId[]).map((id) => [id, new DigestTableBuilder(selections.length)])) as Record<DigestTableId, DigestTableBuilder>;
   const { families, phases, chains, operators, kernels, lines } = made;
   const tokenOf = kernelTokens(data);
-  const phaseOf = eventPhases(data);
+  const phaseOf = eventPhases(data, explanation);
   // A chain is counted once an occurrence, at its first kernel.
   const starts = new Set((explanation?.fingerprints ?? []).flatMap(({ fingerprint }) => fingerprint.events.map((events) => events[0])));
   const kernelRows = new Map<number, { readonly kernel: number; readonly operator: number; readonly token: string }>();
@@ -155,11 +155,6 @@ function addToChain(chains: DigestTableBuilder, explanation: Explanation | undef
 function idsOf({ fingerprints }: Explanation, chain: Fingerprint): readonly string[] {
   return chain.fusion === undefined ? [chain.id] : fingerprints.filter(({ fingerprint }) => fingerprint.fusion === chain.fusion && fingerprint.phase === chain.phase).map(({ fingerprint }) => fingerprint.id);
 }
-
-/** Fused forward operators, whose backward has a token of its own: in the backward pass they are recompute. */
-const FORWARD_ONLY: ReadonlySet<string> = new Set(['fused.rmsNorm', 'fused.gatedNorm', 'fused.swiglu', 'fused.rotary', 'attention']);
-
-export const fusedPhase = (token: string, phase: string): string => (phase === 'backward' && FORWARD_ONLY.has(token) ? 'recompute' : phase);
 
 const fileName = (file: string): string => file.split(/[\\/]/).pop() ?? file;
 

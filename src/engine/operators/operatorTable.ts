@@ -23,7 +23,8 @@ export interface OperatorRow {
 export const OPERATORS: readonly OperatorRow[] = [
   // Already fused: recognised so that they are never reported, and so that patched runs still align.
   { op: 'fused.rmsNormGrad', type: /^(RmsNormGrad|AddRmsNormGrad)$/, cuda: /rms_?norm.*(bwd|backward|grad)|layer_norm_grad_input_kernel\w*<[^>]*, true>/i },
-  { op: 'fused.gatedNorm', type: /^(GatedRmsNorm\w*|LayerNormGated\w*)$/, cuda: /layer_norm_gated_(fwd|bwd)|rms_?norm_gated|gated_rms_?norm/i },
+  { op: 'fused.gatedNormGrad', type: /^(GatedRmsNorm\w*Grad|LayerNormGated\w*Grad)$/, cuda: /layer_norm_gated_bwd|(rms_?norm_gated|gated_rms_?norm)\w*(bwd|backward|grad)/i },
+  { op: 'fused.gatedNorm', type: /^(GatedRmsNorm\w*|LayerNormGated\w*)$/, cuda: /layer_norm_gated_fwd|rms_?norm_gated|gated_rms_?norm/i },
   { op: 'fused.rmsNorm', type: /^(RmsNorm|AddRmsNorm\w*|GemmaRmsNorm)$/, cuda: /rms_?norm|vectorized_layer_norm_kernel<[^<>]*, true>/i },
   { op: 'fused.swigluGrad', type: /^SwiGluGrad$/, cuda: /swiglu_?(bwd|backward|grad)/i },
   { op: 'fused.swiglu', type: /^(SwiGlu|ClippedSwiglu)$/, cuda: /swiglu|silu_and_mul|act_and_mul_kernel/i },

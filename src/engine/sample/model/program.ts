@@ -24,7 +24,7 @@ export type Operation =
 /** What the device idles before a kernel: the usual launch gap, the tight one of figure 3C, or waiting for a slow host. */
 export type Gap = 'normal' | 'chain' | 'host';
 export type PauseName = 'first-micro-batch' | 'next-micro-batch' | 'loss';
-export type MarkName = 'gated-forward' | 'gated-recompute' | 'norm-after-gated' | 'micro-batch' | 'backward' | 'optimizer';
+export type MarkName = 'gated-forward' | 'gated-recompute' | 'recompute' | 'recompute-end' | 'norm-after-gated' | 'micro-batch' | 'backward' | 'optimizer';
 
 export interface Program {
   readonly operations: readonly Operation[];

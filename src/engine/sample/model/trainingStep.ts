@@ -71,7 +71,9 @@ function backward(builder: ProgramBuilder, model: RunModel, accumulate: boolean)
     group.units.forEach(() => gathering.use());
     const late = group.units.slice(0, Math.max(1, group.units.length - 1));
     for (const layer of [...group.layers].reverse()) {
+      builder.mark('recompute');
       layerForward(builder, model, LAYERS[layer], 'recompute', () => undefined);
+      builder.mark('recompute-end');
       layerBackward(builder, model, LAYERS[layer], () => group.units.slice(late.length).forEach((unit) => scatter(builder, unit, accumulate)));
       builder.seam(1);
     }

@@ -2,6 +2,7 @@
 import type { Message } from '../engine/profile/problems';
 import { isRecord } from '../protocol/isRecord';
 import { stepWindows } from './captureSteps';
+import { containerKind, uselessOption } from './containerPrefix';
 import { RUN_SCHEMA, type Schema } from './runSchema';
 import type { RunSettings } from './runSettings';
 
@@ -102,6 +103,11 @@ function combinationProblems(settings: RunSettings): SettingsProblem[] {
   add(Array.isArray(nodes) && host !== undefined && !nodes.includes(host), 'task.problem.nodes-without-host', ['nodes'], { host: host ?? '' });
   add(sync?.push === true && host === undefined, 'task.problem.push-here', ['sync', 'push']);
   add(settings.rendezvous !== undefined && !(Array.isArray(nodes) && nodes.length > 1), 'task.problem.rendezvous', ['rendezvous']);
+  if (settings.exec !== undefined) {
+    const option = uselessOption(settings.exec);
+    add(option !== undefined, /^--d|^-[it]*d/.test(option ?? '') ? 'task.problem.container-detached' : 'task.problem.container-terminal', ['exec', 'prefix'], { option: option ?? '' });
+    add(containerKind(settings.exec) === 'srun' && launcher === 'ray', 'task.problem.container-srun', ['exec', 'prefix'], { launcher });
+  }
   for (const name of Object.keys(env)) {
     add(!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name), 'task.problem.env-name', ['env', name]);
   }

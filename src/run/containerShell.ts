@@ -1,4 +1,4 @@
-import { containerKind } from './jobScript';
+import { withInput } from './containerPrefix';
 import { quoteWords } from './posix';
 import type { ContainerSettings } from './runSettings';
 import type { Shell, ShellOptions, ShellResult } from './shell';
@@ -22,15 +22,4 @@ export class ContainerShell implements Shell {
   async dispose(): Promise<void> {
     // The outer shell is somebody else's.
   }
-}
-
-/** The prefix with stdin open: without `-i` these programs give the process an empty one. */
-function withInput(container: ContainerSettings): readonly string[] {
-  const { prefix } = container;
-  const program = prefix.find((word) => /(^|\/)(docker|podman|nerdctl|kubectl|oc)$/.test(word));
-  const at = prefix.indexOf('exec');
-  if (containerKind(container) !== 'exec' || program === undefined || at < 0 || prefix.some((word) => /^-[a-z]*i[a-z]*$|^--(interactive|stdin)$/.test(word))) {
-    return prefix;
-  }
-  return [...prefix.slice(0, at + 1), '-i', ...prefix.slice(at + 1)];
 }

@@ -76,9 +76,30 @@ const BATCH: readonly KnownFailure[] = [
   says('error.run-no-ray', /\bray\b: (?:command )?not found|(?:exec|line \d+): ray: (?:command )?not found|No module named '?ray'?/),
   says('error.run-ray-down', /Failed to connect to Ray at address:? ?(?<address>\S*?)\.?(?:\s|$)|ConnectionError.*8265/),
   says('error.run-ray', /RuntimeError: Request failed with status code (?<text>[^\n]*)/),
-  says('error.run-container-gone', /No such container:? ?(?<container>\S*)|no container with name or ID "?(?<name>[^"\s]+)"?|container (?<idle>\S+) is not running/),
-  says('error.run-container-daemon', /Cannot connect to the Docker daemon|permission denied while trying to connect to the Docker/i),
+];
+
+/** Docker 20 to 28, Podman 4, crun and runc 1; the words of later ones after their sources. */
+const CONTAINERS: readonly KnownFailure[] = [
+  says('error.run-container-gone', /No such container:? ?(?<container>\S*)|no container with name or ID "?(?<name>[^"\s]+)"?|[Cc]ontainer (?<idle>\S+) is (?:not running|paused|restarting)|container state improper/),
+  says('error.run-container-allowed', /permission denied while trying to connect to the docker|rootless containerd not running|cannot access containerd socket/i),
+  says('error.run-container-daemon', /Cannot connect to the Docker daemon|failed to connect to the docker API|Cannot connect to Podman|unable to connect to Podman socket/i),
+  says('error.run-container-terminal', /the input device is not a TTY\b(?!\. The)/),
+  says('error.run-container-no-shell', /exec: \\?"sh\\?": (?:executable file not found|stat)|executable file [`']?sh[`']? not found|"sh": no such file or directory/),
+  says('error.run-container-name', /container name "\/?(?<name>[^"]+)" is already in use/),
+  says('error.run-container-image', /Unable to find image '(?<image>[^']+)' locally[^]*?(?:Error response from daemon|docker: )/, { exits: [125] }),
+  says('error.run-container-image', /initializing source docker:\/\/(?<image>[^\s:]+(?::[^\s:/]+)?): /, { exits: [125] }),
+  says('error.run-container-image', /short-name "(?<image>[^"]+)" did not resolve/, { exits: [125] }),
+  says('error.run-container-image', /(?<image>\S+): image not known/, { exits: [125] }),
+  says('error.run-container-device', /(?<text>error gathering device information while adding custom device [^\n]*|could not select device driver [^\n]*|[Uu]nknown (?:or invalid )?runtime (?:specified|name:?) [^\n]*|OCI runtime "[^"\n]+" not found[^\n]*|unresolvable CDI devices [^\n]*|failed to discover GPU vendor [^\n]*|nvidia-container-cli: [^\n]*|stat \/dev\/\S+: no such file or directory)/, { exits: [1, 125, 126, 127] }),
+  says('error.run-container-mount', /statfs (?<folder>\S.*): no such file or directory/, { exits: [125] }),
+  says('error.run-container-mount', /bind source path does not exist: (?<folder>[^\n]*?)\.?$/m, { exits: [125] }),
+  says('error.run-container-user', /unable to find user (?<user>\S+?): no matching entries/),
   says('error.run-pod-gone', /Error from server \((?:NotFound|Forbidden|BadRequest)\): (?<text>[^\n]*)/),
+  says('error.run-container', /Error response from daemon: (?<text>[^\n]*)/),
+  says('error.run-container', /OCI runtime (?:exec|create) failed: (?<text>[^\n]*)/),
+  // Podman's own; a job that ends with one of these codes need not be.
+  says('error.run-container', /^Error: (?<text>[^\n]*)(?:\nSee 'podman [^\n]*)?\s*$/, { exits: [125, 126, 127, 255] }),
+  says('error.run-container', /(?<text>unknown (?:shorthand )?flag: [^\n]*)/, { exits: [1, 125] }),
 ];
 
 const JOB: readonly KnownFailure[] = [
@@ -121,4 +142,4 @@ const EXITS: readonly KnownFailure[] = [
   },
 ];
 
-export const FAILURES: readonly KnownFailure[] = [...SSH, ...FOLDER_SCRIPTS, ...BATCH, ...JOB, ...EXITS];
+export const FAILURES: readonly KnownFailure[] = [...SSH, ...FOLDER_SCRIPTS, ...BATCH, ...CONTAINERS, ...JOB, ...EXITS];

@@ -20,9 +20,14 @@ fl_started() {
 fl_alive() {
   [ -r pid ] && read -r fl_p fl_t < pid && [ "$(fl_started "$fl_p")" = "$fl_t" ]
 }
+# BusyBox's grep reads up to the first NUL of a line, and the variables are told apart by NULs.
+fl_marked() {
+  if printf 'x\0y' | grep -F y >/dev/null 2>&1; then grep -lF "FUSELENS_RUN_ID=$id" /proc/[0-9]*/environ 2>/dev/null
+  else for fl_f in /proc/[0-9]*/environ; do { tr '\0' '\n' < "$fl_f" | grep -qxF "FUSELENS_RUN_ID=$id" && printf '%s\n' "$fl_f"; } 2>/dev/null; done; fi
+}
 fl_mine() {
   if [ -r /proc/self/environ ]; then
-    for fl_e in $(grep -lF "FUSELENS_RUN_ID=$id" /proc/[0-9]*/environ 2>/dev/null); do
+    for fl_e in $(fl_marked); do
       fl_e=${'$'}{fl_e#/proc/}; fl_e=${'$'}{fl_e%/environ}
       [ "$fl_e" = "$$" ] || { fl_started "$fl_e" >/dev/null && printf '%s\n' "$fl_e"; }
     done
@@ -98,12 +103,12 @@ fl_slurm_state() {
       [ -n "$fl_x" ] && { fl_done=$((fl_done + 1)); echo "task.$fl_k=$fl_x"; [ "$fl_x" -gt "$fl_worst" ] && fl_worst=$fl_x; }
     done
     echo "tasks=$fl_total"; echo "tasksRunning=$(printf '%s\n' "$fl_rows" | grep -c '^\(RUNNING\|COMPLETING\)')"
+    printf '%s\n' "$fl_rows" | while IFS='|' read -r fl_q fl_r fl_e fl_n fl_k; do case $fl_k in ''|*[!0-9]*) ;; *) echo "taskState.$fl_k=$fl_q|$fl_n|$fl_r";; esac; done
     [ "$fl_done" = "$fl_total" ] && { echo "$fl_worst" > exit.tmp && mv exit.tmp exit; }
   fi
   fl_x=$(fl_number exit)
   if [ -n "$fl_x" ]; then
     echo "phase=exited"; echo "exit=$fl_x"
-    printf '%s\n' "$fl_rows" | while IFS='|' read -r fl_q fl_r fl_e fl_n fl_k; do case $fl_k in ''|*[!0-9]*) ;; *) echo "taskState.$fl_k=$fl_q|$fl_n|$fl_r";; esac; done
     # Kept, since the controller forgets.
     if [ -r queue.end ]; then cat queue.end; return 0; fi
     [ -n "$fl_listing" ] && return 0

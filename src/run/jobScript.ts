@@ -1,6 +1,8 @@
+import { containerKind, labelledPrefix } from './containerPrefix';
 import { bashArgv, exportLines, quoteWord, quoteWords, writeFileLines } from './posix';
 import type { RunAddition, RunFile } from './run';
 import type { ContainerSettings, RunSettings } from './runSettings';
+import { containerStop } from './stopScript';
 
 /** Where a job runs and what it is given; paths are absolute, as the job sees them. */
 export interface JobPlace {
@@ -37,12 +39,16 @@ for fl_y in "$ASCEND_TOOLKIT_HOME" /usr/local/Ascend/ascend-toolkit/latest; do [
 }
 
 /** The lines from the working directory to the very command; the command replaces the shell. */
-export function jobLines(settings: RunSettings, place: JobPlace, argv: readonly string[], options: { readonly before?: string } = {}): string {
+export function jobLines(settings: RunSettings, place: JobPlace, argv: readonly string[], options: { readonly before?: string; readonly end?: string } = {}): string {
   const { addition } = place;
   const env = exportLines({ ...settings.env });
   const python = pythonOf(argv);
-  const record = place.runFolder === undefined ? '' : `[ "\${SLURM_PROCID:-0}" = 0 ] && { ${environmentScript(python)}
-} > "$FUSELENS_RUN_FOLDER/environment" 2>/dev/null </dev/null`;
+  // In a container that stays it is fetched from there when all is over.
+  const folder = place.runFolder === undefined ? quoteWord(place.filesFolder) : '"$FUSELENS_RUN_FOLDER"';
+  const known = place.runFolder !== undefined || (settings.exec !== undefined && containerKind(settings.exec) === 'exec');
+  const made = place.runFolder === undefined ? `(umask 077; mkdir -p -- ${folder}) && ` : '';
+  const record = known ? `[ "\${SLURM_PROCID:-0}" = 0 ] && ${made}{ ${environmentScript(python)}
+} > ${folder}/environment 2>/dev/null </dev/null` : '';
   return [
     `export FUSELENS_RUN_ID=${quoteWord(place.id)}`,
     place.runFolder === undefined ? '' : `export FUSELENS_RUN_FOLDER=${quoteWord(place.runFolder)}`,
@@ -58,7 +64,7 @@ export function jobLines(settings: RunSettings, place: JobPlace, argv: readonly 
     record,
     ...Object.entries(addition.prependPaths ?? {}).map(([name, value]) => `export ${name}=${quoteWord(value)}"\${${name}:+:$${name}}"`),
     options.before ?? '',
-    `exec ${quoteWords(argv)}`,
+    options.end ?? `exec ${quoteWords(argv)}`,
   ].filter((line) => line !== '').join('\n');
 }
 
@@ -81,44 +87,67 @@ export function runFileLines(folder: string, files: readonly RunFile[]): string 
   return files.map(({ path, content }) => `${folderLine(`${folder}/files/${path}`)}${writeFileLines(`${folder}/files/${path}`, content)}`).join('\n');
 }
 
-export type ContainerKind = 'exec' | 'run' | 'srun';
-
-/** `exec` starts a process in a container that is there; `run` makes one; `srun` leaves it to Slurm. */
-export function containerKind({ prefix }: ContainerSettings): ContainerKind {
-  const words = prefix.map((word) => word.split('/').at(-1) ?? word);
-  return words[0] === 'srun' ? 'srun' : words.includes('run') && /^(docker|podman|nerdctl|sudo)$/.test(words[0] ?? '') ? 'run' : 'exec';
+/**
+ * The last lines of a job in a container that was made for it. There its shell is process 1, which TERM does not end unless it is
+ * handled, and nor would it end the command, had that taken the shell's place: so the shell stays, and passes on what it is told.
+ */
+function firstProcess(argv: readonly string[]): string {
+  const command = quoteWords(argv);
+  return String.raw`[ "$$" = 1 ] || exec ${command}
+fl_pass() { trap '' "$1"; kill -s "$1" 0; fl_told=1; trap "fl_pass $1" "$1"; }
+for fl_s in TERM INT HUP; do trap "fl_pass $fl_s" "$fl_s"; done
+(trap - TERM INT QUIT HUP; exec ${command}) <&0 & fl_c=$!
+exec 2>/dev/null
+wait "$fl_c"; fl_r=$?
+while [ -n "$fl_told" ]; do fl_told=; wait "$fl_c"; fl_r=$?; done
+exit "$fl_r"`;
 }
 
-/** The prefix with a label by which a made container is found again to be stopped. */
-export function labelledPrefix(container: ContainerSettings, id: string): readonly string[] {
-  if (containerKind(container) !== 'run') {
-    return container.prefix;
+/** What runs inside a container. Its two outputs are one there, as they are in the log: the engine would mix up their lines. */
+export function containedLines(settings: RunSettings, place: JobPlace, argv: readonly string[]): string {
+  const made = settings.exec !== undefined && containerKind(settings.exec) === 'run';
+  return `exec 2>&1\n${jobLines(settings, place, argv, made ? { end: firstProcess(argv) } : {})}`;
+}
+
+/**
+ * Lines that start `words` (shell text) in a container and end with its code. TERM to the program outside ends nothing inside: it is
+ * ended there first. `after` runs when all is over.
+ */
+export function containerLines(container: ContainerSettings, id: string, words: string, after = ''): string {
+  const stop = containerStop(container, id);
+  if (stop === undefined) {
+    return `exec ${words}`;
   }
-  const at = container.prefix.indexOf('run');
-  return [...container.prefix.slice(0, at + 1), '--label', `fuselens.run=${id}`, ...container.prefix.slice(at + 1)];
+  return String.raw`fl_end() { trap '' TERM HUP; GRACE="${'$'}{GRACE:-10}"; (${stop}) >/dev/null 2>&1 </dev/null; exit "${'$'}{fl_r:-143}"; }
+trap fl_end TERM
+${words} & fl_c=$!
+wait "$fl_c"; fl_r=$?
+${after === '' ? ':' : after}
+exit "$fl_r"`;
 }
 
-/** The program that makes containers, with everything before `run` (`sudo docker`). */
-export function containerProgram({ prefix }: ContainerSettings): readonly string[] {
-  return prefix.slice(0, Math.max(1, prefix.indexOf('run')));
+/** A line that takes out of a container what the job noted there, and cleans up; one that was made for the run takes all with it. */
+export function containerLeft(container: ContainerSettings, { filesFolder }: JobPlace, runFolder: string | undefined): string {
+  if (containerKind(container) !== 'exec') {
+    return '';
+  }
+  const leave = quoteWords([...container.prefix, 'sh', '-c', 'cat "$1/environment"; rm -rf -- "$1"', 'sh', filesFolder]);
+  return `fl_x=$(${leave} 2>/dev/null </dev/null)${runFolder === undefined ? '' : `; [ -z "$fl_x" ] || printf '%s\\n' "$fl_x" > ${quoteWord(`${runFolder}/environment`)}`}`;
 }
 
-/** What the supervisor runs: the job itself, or the container that runs it. */
-export function commandScript(settings: RunSettings, place: JobPlace, argv: readonly string[], hostWorkdir: string, hostRunFolder: string): string {
+/** What the supervisor runs: the job itself, or the container that runs it. `hostRunFolder` undefined: nobody would read what is written there. */
+export function commandScript(settings: RunSettings, place: JobPlace, argv: readonly string[], hostWorkdir: string, hostRunFolder: string | undefined): string {
   const container = settings.exec;
-  if (container === undefined || containerKind(container) === 'srun') {
+  if (container === undefined) {
     return jobLines(settings, place, argv);
   }
-  const inside = bashArgv(jobLines(settings, place, argv));
-  const lines = [
+  const inside = quoteWords([...labelledPrefix(container, place.id), ...bashArgv(containedLines(settings, place, argv))]);
+  return [
     `export FUSELENS_RUN_ID=${quoteWord(place.id)}`,
     // Compose files and the like are looked up from here; the job's own folder is inside.
     `cd -- ${quoteWord(hostWorkdir)} 2>/dev/null || :`,
-  ];
-  if (containerKind(container) === 'exec') {
-    lines.push(`${quoteWords([...container.prefix, ...bashArgv(environmentScript(pythonOf(argv)))])} > ${quoteWord(`${hostRunFolder}/environment`)} 2>/dev/null </dev/null`);
-  }
-  return [...lines, `exec ${quoteWords([...labelledPrefix(container, place.id), ...inside])}`].join('\n');
+    containerLines(container, place.id, inside, containerLeft(container, place, hostRunFolder)),
+  ].join('\n');
 }
 
 /** The Python a command starts, where it says so. */

@@ -24,9 +24,12 @@ export function envelope(script: string): string {
   return `exec sh -c 'eval "$(printf %s ${base64(script)} | base64 -d)"'`;
 }
 
-/** The same as argv, for programs that start a command themselves (container prefixes, `srun`): prefers bash, for lines like `source FILE`. */
+/**
+ * The same as argv, for programs that start a command themselves (container prefixes, `srun`): prefers bash, for lines like `source FILE`.
+ * These pass arguments on as they are, and an image may have a shell and little else. What is appended are the script's `$1`, `$2`, …
+ */
 export function bashArgv(script: string): readonly string[] {
-  return ['sh', '-c', `b=$(command -v bash || command -v sh); exec "$b" -c "$(printf %s ${base64(script)} | base64 -d)"`];
+  return ['sh', '-c', 's=$1; shift; b=$(command -v bash || command -v sh); exec "$b" -c "$s" "$b" "$@"', 'sh', script];
 }
 
 /** Lines that write a file, whatever it holds, in one step: who reads it meanwhile has it whole. A failure (disk full) ends the script with 95. */

@@ -1,5 +1,6 @@
 import { FUNCTIONS } from './folderScripts';
-import { containerKind, jobLines, labelledPrefix, type JobPlace } from './jobScript';
+import { containerKind, labelledPrefix } from './containerPrefix';
+import { containedLines, containerLeft, containerLines, jobLines, type JobPlace } from './jobScript';
 import { plainArgv } from './launchers';
 import { bashArgv, quoteWord, quoteWords } from './posix';
 import type { RunSettings } from './runSettings';
@@ -59,15 +60,18 @@ const RANKS = ['RANK="$SLURM_PROCID"', 'LOCAL_RANK="$SLURM_LOCALID"', 'WORLD_SIZ
 export function slurmCommand(settings: RunSettings, place: JobPlace, argv: readonly string[], inside: JobPlace): string {
   const container = settings.exec;
   const kind = container === undefined ? undefined : containerKind(container);
-  const inner = kind === undefined ? argv : bashArgv(jobLines(settings, inside, argv));
+  const inner = kind === undefined ? argv : bashArgv(containedLines(settings, inside, argv));
   const spread = settings.nodes !== undefined || settings.procs !== undefined || kind === 'srun';
+  // What is meant for the job happens inside; out here only the container is started, on the node where it is.
+  const { exec: _, ...bare } = settings;
+  const outside = { settings: { ...bare, setup: [] }, place: { ...place, addition: {} } };
   if (!spread) {
-    return container === undefined ? jobLines(settings, place, argv) : jobLines({ ...settings, setup: [] }, { ...place, addition: {} }, [...labelledPrefix(container, place.id), ...inner]);
+    return container === undefined ? jobLines(settings, place, argv) : jobLines(outside.settings, outside.place, [], { end: containerLines(container, place.id, quoteWords([...labelledPrefix(container, place.id), ...inner]), containerLeft(container, inside, place.runFolder)) });
   }
   const srun = kind === 'srun' ? container?.prefix ?? [] : ['srun'];
-  const prefix = container === undefined || kind === 'srun' ? '' : `${quoteWords(labelledPrefix(container, place.id))} env ${RANKS.join(' ')} `;
-  const task = `export ${RANKS.join(' ')}; exec ${prefix}"$@"`;
-  const lines = kind === undefined ? { settings, place } : { settings: { ...settings, setup: [] }, place: { ...place, addition: {} } };
+  const start = container === undefined || kind === 'srun' ? 'exec "$@"' : containerLines(container, place.id, `${quoteWords(labelledPrefix(container, place.id))} env ${RANKS.join(' ')} "$@"`);
+  const task = `export ${RANKS.join(' ')}; ${start}`;
+  const lines = kind === undefined ? { settings, place } : outside;
   return jobLines(lines.settings, lines.place, [...srun, '--kill-on-bad-exit=1', ...(settings.slurm?.torchrun === true ? ['--ntasks-per-node=1'] : []), 'sh', '-c', task, 'sh', ...inner], { before: MASTER });
 }
 
@@ -84,8 +88,11 @@ export function slurmArgv(settings: RunSettings): { readonly argv: readonly stri
   return { argv: ['sh', '-c', `exec ${quoteWords(module)} ${words} "$@"`, 'sh', ...kind, ...rest] };
 }
 
-/** `batch.sh`: like the supervisor, it writes the exit code, also after `scancel` (which a trap on EXIT alone would miss). */
-export function batchScript(id: string, folder: string, login: boolean, isArray: boolean): string {
+/**
+ * `batch.sh`: like the supervisor, it writes the exit code, also after `scancel` (which a trap on EXIT alone would miss).
+ * `contained`: the command ends what is in its container when TERM comes, and gets the time for it.
+ */
+export function batchScript(id: string, folder: string, login: boolean, isArray: boolean, contained: boolean): string {
   const run = `"$b" ${login ? '-l ' : ''}./command.sh`;
   const body = isArray
     ? String.raw`t=$SLURM_ARRAY_TASK_ID; x=exit.$t
@@ -97,7 +104,8 @@ cd -- ${quoteWord(folder)} || exit 97
 id=${quoteWord(id)}; export FUSELENS_RUN_ID="$id"
 ${FUNCTIONS}
 fl_end() {
-  r=$?; trap - EXIT TERM
+  r=$?; trap - EXIT; trap '' TERM
+  ${contained ? 'i=0; while kill -s 0 "$c" 2>/dev/null && [ $i -lt 75 ]; do sleep 0.2; i=$((i+1)); done' : ':'}
   ${isArray ? 'wait $o 2>/dev/null; rm -f ".pipe.$t"' : 'left=$(fl_mine); [ -n "$left" ] && { kill -s TERM $left; sleep 2; left=$(fl_mine); [ -n "$left" ] && kill -s KILL $left; } 2>/dev/null'}
   umask 077; echo "$r" > "$x.tmp" && mv "$x.tmp" "$x"; date +%s > ended
   exit "$r"

@@ -3,7 +3,8 @@ import * as path from 'node:path';
 import { explainRunFailure, runFailure, RunFailure } from './failure';
 import { absoluteThere, hostFacts, type HostFacts } from './hostFacts';
 import type { Hosts } from './hosts';
-import { commandScript, containerKind, type JobPlace } from './jobScript';
+import { hiddenFolder } from './containerPrefix';
+import { commandScript, type JobPlace } from './jobScript';
 import { plainArgv, portOf, torchrunArgv, type Rendezvous } from './launchers';
 import { provenanceOf } from './provenance';
 import { RAY_DRIVER, RAY_JOB_FILE, rayCommand, rayJobFile, rayJson } from './ray';
@@ -110,7 +111,7 @@ function folderScript(host: string | undefined, hostWorkdir: string, folder: str
   const local = host === undefined;
   const hidden = settings.launcher === 'ray' || container !== undefined;
   const workdir = container === undefined ? hostWorkdir : container.path ?? hostWorkdir;
-  const filesFolder = hidden ? `/tmp/fuselens-${id}` : `${folder}/files`;
+  const filesFolder = hidden ? hiddenFolder(id) : `${folder}/files`;
   const base: JobPlace = {
     id, runFolder: hidden ? undefined : folder, workdir, filesFolder, files: options.files ?? [],
     addition: options.add?.({ id, filesFolder, workdir }) ?? {},
@@ -134,8 +135,8 @@ function folderScript(host: string | undefined, hostWorkdir: string, folder: str
       const outside: JobPlace = { ...base, runFolder: folder, workdir: hostWorkdir };
       scripts['command.sh'] = slurmCommand(changed, outside, slurmArgv(changed).argv, base);
       const array = settings.slurm?.array;
-      scripts['batch.sh'] = batchScript(id, folder, login, array !== undefined);
-      scripts['stop.sh'] = [...(settings.setup ?? []), ...(container !== undefined && containerKind(container) === 'exec' ? [`(${containerStop(container, id) ?? ':'})`] : []), SLURM_STOP].join('\n');
+      scripts['batch.sh'] = batchScript(id, folder, login, array !== undefined, container !== undefined);
+      scripts['stop.sh'] = [...(settings.setup ?? []), SLURM_STOP].join('\n');
       return sbatchScript(content, sbatchOptions(settings, record.name, folder), settings.setup ?? [], array === undefined ? undefined : arrayTasks(array));
     }
     case 'ray':
@@ -143,7 +144,7 @@ function folderScript(host: string | undefined, hostWorkdir: string, folder: str
       scripts['stop.sh'] = rayCommand(settings, folder, 'stop');
       scripts['ray.json'] = rayJson(settings, id);
       scripts['ray_driver.py'] = RAY_DRIVER;
-      scripts[`ray_files/${RAY_JOB_FILE}`] = rayJobFile(commandScript(changed, base, settings.procs === undefined ? plainArgv(changed) : torchrunArgv(changed, plainArgv(changed)), hostWorkdir, '/tmp'));
+      scripts[`ray_files/${RAY_JOB_FILE}`] = rayJobFile(commandScript(changed, base, settings.procs === undefined ? plainArgv(changed) : torchrunArgv(changed, plainArgv(changed)), hostWorkdir, undefined));
       return detachScript(content, login);
   }
 }

@@ -1,4 +1,4 @@
-import { containerKind, containerProgram } from './jobScript';
+import { containerKind, containerProgram, hiddenFolder } from './containerPrefix';
 import { bashArgv, quoteWord, quoteWords } from './posix';
 import { FUNCTIONS, SCRIPT_PRELUDE, STAND_IN } from './folderScripts';
 import type { ContainerSettings } from './runSettings';
@@ -18,8 +18,9 @@ if [ -n "$left" ]; then for p in $left; do kill -s KILL "$p" 2>/dev/null; done; 
 export function containerStop(container: ContainerSettings, id: string): string | undefined {
   switch (containerKind(container)) {
     case 'exec': {
-      const script = `id=${quoteWord(id)}\n${FUNCTIONS}\n${sweep('${GRACE:-40}')}\nprintf 'inside=%s\\n' "$left"; printf 'insideLeft=%s\\n' "$(fl_mine | fl_line)"`;
-      return `exec ${quoteWords([...container.prefix, ...bashArgv(script)])}`;
+      const script = `id=${quoteWord(id)}\n${FUNCTIONS}\n${sweep('${1:-40}')}\nprintf 'inside=%s\\n' "$left"; printf 'insideLeft=%s\\n' "$(fl_mine | fl_line)"\nrm -rf -- ${quoteWord(hiddenFolder(id))}`;
+      // The environment out here does not reach inside.
+      return `${quoteWords([...container.prefix, ...bashArgv(script)])} "\${GRACE:-40}"`;
     }
     case 'run': {
       const program = quoteWords(containerProgram(container));
@@ -42,8 +43,9 @@ if [ -e exit ] && [ -z "$(fl_mine)" ]; then printf 'exit=%s\n' "$(fl_number exit
 b=$(command -v bash || command -v sh)
 [ -r stop.sh ] && "$b" $(cat login 2>/dev/null) ./stop.sh > stop.log 2>&1 < /dev/null
 [ -r stop.log ] && sed -n 's/^inside/&/p' stop.log
-# Whoever stays with a job of Ray sees it end, and writes how.
-if [ -r ray.json ]; then i=0; while ! [ -e exit ] && fl_alive && [ $i -lt $((GRACE * 5)) ]; do sleep 0.2; i=$((i+1)); done; fi
+# Whoever stays with a job of Ray or a container sees it end, and writes how.
+if [ -r ray.json ]; then n=$((GRACE * 5)); else n=50; fi
+if [ -r stop.sh ]; then i=0; while ! [ -e exit ] && fl_alive && [ $i -lt $n ]; do sleep 0.2; i=$((i+1)); done; fi
 if fl_alive; then kill -s TERM -- "-$fl_p" 2>/dev/null || kill -s TERM "$fl_p" 2>/dev/null; fi
 i=0; asked=
 while [ $i -lt $((GRACE * 5)) ]; do

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { IgnoreRules } from '../../src/run/ignoreRules';
-import { containerKind, labelledPrefix } from '../../src/run/jobScript';
+import { containerKind, labelledPrefix } from '../../src/run/containerPrefix';
 import { portOf, torchrunArgv } from '../../src/run/launchers';
 import { selectProfileFiles } from '../../src/run/profileFiles';
 import type { RunState } from '../../src/run/run';

@@ -28,6 +28,8 @@ export interface SshLabOptions {
   readonly serverPrefix?: readonly string[];
   /** Further lines of sshd_config. */
   readonly server?: string;
+  /** Set for every session; values without blanks. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export const SSHD = ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find((file) => existsSync(file));
@@ -64,12 +66,14 @@ export async function startSshLab(options: SshLabOptions = {}): Promise<SshLab> 
   const home = path.join(folder, 'home');
   mkdirSync(home, { mode: 0o700 });
   const user = spawnSync('id', ['-un'], { encoding: 'utf8' }).stdout.trim();
+  const environment = Object.entries(options.environment ?? {}).map(([name, value]) => `${name}=${value}`).join(' ');
   const configFile = path.join(folder, 'config');
   writeFileSync(path.join(folder, 'sshd_config'), [
     `Port ${port}`, `ListenAddress ${address}`, `HostKey ${folder}/host`, `PidFile ${folder}/pid`, `AuthorizedKeysFile ${folder}/authorized`, 'StrictModes no', 'UsePAM no',
     'PasswordAuthentication no', 'KbdInteractiveAuthentication no', 'ClientAliveInterval 5', 'ClientAliveCountMax 2', 'MaxStartups 100', 'Subsystem sftp internal-sftp', options.server ?? '',
+    environment === '' ? '' : `SetEnv ${environment}`,
     // A home of its own: what this user's shells do when they start is not what is tested (some of it waits for locks that a killed shell has left).
-    `Match User ${user}`, `SetEnv HOME=${home}`, '',
+    `Match User ${user}`, `SetEnv HOME=${home} ${environment}`, '',
   ].join('\n'));
   const common = [` HostName ${address}`, ` Port ${port}`, ` IdentityFile ${folder}/id`, ' IdentitiesOnly yes', ` UserKnownHostsFile ${folder}/known`, ' GlobalKnownHostsFile /dev/null', ' StrictHostKeyChecking yes'];
   writeFileSync(configFile, ['Host lab lab-*', ...common, 'Host lab', ` User ${user}`, ''].join('\n'));

@@ -26,7 +26,7 @@ export function drawArea(body: HTMLElement, words: Words, model: TimelineModel, 
     ['timeline.area.max', time(stats.maxNs)],
   ]);
   const { pinned, others } = model.visibleLanes();
-  const ticks = h('fieldset', { class: 'lane-ticks' }, h('legend', {}, words.t('timeline.area.lanes')), [...pinned, ...others].map((lane) => {
+  const ticks = h('fieldset', { class: 'lane-ticks' }, h('legend', {}, words.t('timeline.area.lanes')), [...pinned, ...others].filter(({ side }) => side !== 'counter').map((lane) => {
     const box = h('input', { type: 'checkbox', checked: lanes.includes(lane.id), onchange: () => relane(lanes.includes(lane.id) ? lanes.filter((id) => id !== lane.id) : [...lanes, lane.id]) });
     return h('label', {}, box, laneName(words, lane));
   }));

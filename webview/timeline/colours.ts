@@ -21,6 +21,8 @@ export interface Theme {
   readonly focus: string;
   readonly highlight: string;
   readonly selection: string;
+  /** Lines of counters; their area is the same, fainter. */
+  readonly counter: string;
   readonly font: string;
   readonly highContrast: boolean;
 }
@@ -44,6 +46,7 @@ export function readTheme(families: readonly TimelineFamily[]): Theme {
     focus: themeColour('focusBorder'),
     highlight: themeColour('editor-findMatchBorder', 'focusBorder'),
     selection: themeColour('editor-selectionBackground', 'focusBorder'),
+    counter: highContrast ? themeColour('foreground') : themeColour('charts-blue'),
     font: `${Math.max(10, parseFloat(size) - 2)}px ${style.fontFamily === '' ? 'sans-serif' : style.fontFamily}`,
     highContrast,
   };

@@ -2,7 +2,7 @@ import type { LaneRows, TimelineLane } from '../../src/protocol/timeline';
 import type { TimelineModel } from './model';
 
 export const AXIS_HEIGHT = 24;
-const ROW_HEIGHT: Readonly<Record<TimelineLane['kind'], number>> = { steps: 18, compute: 20, communication: 20, other: 18, 'compute-idle': 16, free: 16, stream: 18, thread: 16, python: 16 };
+const ROW_HEIGHT: Readonly<Record<TimelineLane['kind'], number>> = { steps: 18, compute: 20, communication: 20, other: 18, 'compute-idle': 16, free: 16, stream: 18, thread: 16, python: 16, counters: 18, counter: 34 };
 const FOLDED_HEIGHT = 24;
 const LANE_GAP = 5;
 /** A folded lane shows the silhouette of its first rows. */
@@ -49,9 +49,10 @@ function stack(model: TimelineModel, lanes: readonly TimelineLane[], pinned: boo
   let y = 2;
   let previous: TimelineLane['kind'] | undefined;
   for (const lane of lanes) {
-    const folded = lane.rows > 1 && model.isFolded(lane);
-    const rows = folded ? Math.min(lane.rows, FOLDED_ROWS) : lane.rows;
-    const rowHeight = folded ? Math.max(1, Math.floor((FOLDED_HEIGHT * scale) / rows)) : Math.floor(ROW_HEIGHT[lane.kind] * scale);
+    const folded = (lane.rows > 1 || lane.kind === 'counters') && model.isFolded(lane);
+    const silhouette = folded && lane.rows > 1;
+    const rows = silhouette ? Math.min(lane.rows, FOLDED_ROWS) : lane.rows;
+    const rowHeight = silhouette ? Math.max(1, Math.floor((FOLDED_HEIGHT * scale) / rows)) : Math.floor(ROW_HEIGHT[lane.kind] * scale);
     y += previous !== undefined && group(previous) !== group(lane.kind) ? SECTION_GAP : 0;
     boxes.push({ lane, pinned, folded, top: y, height: rows * rowHeight, rowHeight, rows });
     y += rows * rowHeight + LANE_GAP;
@@ -71,10 +72,13 @@ function group(kind: TimelineLane['kind']): number {
       return 0;
     case 'stream':
       return 1;
-    case 'thread':
+    case 'counters':
+    case 'counter':
       return 2;
-    case 'python':
+    case 'thread':
       return 3;
+    case 'python':
+      return 4;
   }
 }
 
@@ -123,12 +127,17 @@ export function rowTop(geometry: Geometry, scrollTop: number, laneId: string, ro
   return { y: offset + box.top + Math.min(row, box.rows - 1) * box.rowHeight, height: box.rowHeight, pinned: box.pinned };
 }
 
+/** Counters on screen. */
+export function neededCounters(geometry: Geometry, scrollTop: number, height: number): readonly string[] {
+  return visibleRows(geometry, scrollTop, height).filter(({ box }) => box.lane.kind === 'counter').map(({ box }) => box.lane.id);
+}
+
 /** What a window must hold for the rows on screen and half a screen around them. */
 export function neededRows(geometry: Geometry, scrollTop: number, height: number): readonly LaneRows[] {
   const around = visibleRows(geometry, scrollTop, height);
   const needed = new Map<string, { id: string; from: number; to: number }>();
   for (const { box, row } of around) {
-    if (box.lane.events === 0) {
+    if (box.lane.events === 0 || box.lane.side === 'counter') {
       continue;
     }
     const known = needed.get(box.lane.id);

@@ -2,6 +2,7 @@ import type { EventSide } from '../../src/protocol/timeline';
 import type { Geometry, VisibleRow } from './geometry';
 import { visibleRows } from './geometry';
 import type { TimelineModel } from './model';
+import { columnAt, type CounterStore } from './counterStore';
 import { rowKey, type WindowStore } from './windows';
 
 /** What lies under a point: one event, or a bin of many small ones. */
@@ -9,13 +10,15 @@ export interface Hit {
   readonly row: VisibleRow;
   readonly timeNs: number;
   readonly event?: { readonly side: EventSide; readonly index: number; readonly startNs: number; readonly durationNs: number; readonly name: string | undefined; readonly family: number };
+  /** A value of a counter that holds at the point (NaN: not known), since when, and what else lies in its column. */
+  readonly counter?: { readonly value: number; readonly startNs: number; readonly low: number; readonly high: number; readonly count: number };
   readonly bin?: { readonly busy: number; readonly family: number; readonly count: number; readonly ns: number };
 }
 
 const REACH_PIXELS = 3;
 
 /** Undefined outside all rows. */
-export function hitTest(model: TimelineModel, windows: WindowStore, geometry: Geometry, x: number, y: number, width: number, height: number): Hit | undefined {
+export function hitTest(model: TimelineModel, windows: WindowStore, counters: CounterStore, geometry: Geometry, x: number, y: number, width: number, height: number): Hit | undefined {
   const row = visibleRows(geometry, model.scrollTop, height).find((candidate) => y >= candidate.y && y < candidate.y + candidate.height + 1);
   if (row === undefined) {
     return undefined;
@@ -23,6 +26,9 @@ export function hitTest(model: TimelineModel, windows: WindowStore, geometry: Ge
   const { from, to } = model.viewport;
   const timeNs = model.warp.toTime(from + (x / width) * (to - from));
   const reachNs = ((to - from) / width) * REACH_PIXELS;
+  if (row.box.lane.side === 'counter') {
+    return { row, timeNs, ...counterHit(model, counters, row.box.lane.id, timeNs, reachNs) };
+  }
   const key = rowKey(row.box.lane.id, row.row);
   for (const { data, rows } of [...windows.forRow(key, timeNs, timeNs + 1)].reverse()) {
     const part = rows.get(key);
@@ -56,6 +62,16 @@ export function hitTest(model: TimelineModel, windows: WindowStore, geometry: Ge
     }
   }
   return { row, timeNs };
+}
+
+function counterHit(model: TimelineModel, counters: CounterStore, lane: string, timeNs: number, reachNs: number): Pick<Hit, 'counter'> {
+  const columns = counters.columns(lane, model.warp.toTime(model.viewport.from), model.warp.toTime(model.viewport.to));
+  const column = columns === undefined ? undefined : columnAt(columns, timeNs, reachNs);
+  if (columns === undefined || column === undefined) {
+    return {};
+  }
+  const { value, timeNs: times, low, high, count } = columns.data;
+  return { counter: { value: value[column], startNs: times[column], low: low[column], high: high[column], count: count[column] } };
 }
 
 /** The event edge nearest to a time on the rows on screen, for measuring; undefined when none is within reach. */

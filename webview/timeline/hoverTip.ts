@@ -1,8 +1,10 @@
 import { fillElement, h } from '../shared/dom';
 import type { Words } from '../shared/words';
-import { formatNs } from './format';
+import { formatCounterExact, formatScale } from './counterFormat';
+import { formatExactNs, formatNs } from './format';
 import type { Hit } from './hit';
 import { familyName } from './legend';
+import { laneName } from './laneLabels';
 import type { TimelineModel } from './model';
 
 /** The small box beside the pointer: what lies under it, at once and without asking anyone. */
@@ -23,7 +25,7 @@ export class HoverTip {
   }
 
   show(hit: Hit | undefined, x: number, y: number): void {
-    if (hit === undefined || (hit.event === undefined && hit.bin === undefined)) {
+    if (hit === undefined || (hit.event === undefined && hit.bin === undefined && hit.counter === undefined)) {
       this.hide();
       return;
     }
@@ -34,6 +36,11 @@ export class HoverTip {
       const name = lane.side === 'gap' ? words.t(`timeline.lane.${lane.kind}`) : event.name ?? '…';
       fillElement(this.element, h('div', { class: 'hover-name' }, name), h('div', {}, formatNs(words, event.durationNs), ' · ', familyName(words, model.layout.families[event.family].id)),
         h('div', { class: 'muted' }, words.t('timeline.hoverStart', { time: formatNs(words, event.startNs - model.layout.originNs) })));
+    } else if (hit.counter !== undefined) {
+      const { value, startNs, low, high, count } = hit.counter;
+      const time = formatExactNs(words, startNs - model.layout.originNs);
+      fillElement(this.element, h('div', { class: 'hover-name' }, laneName(words, lane)), h('div', {}, Number.isNaN(value) ? words.t('timeline.valueUnknown') : formatCounterExact(words, value, lane.unit ?? '')),
+        h('div', { class: 'muted' }, words.t('timeline.hoverSince', { time })), count > 1 && !Number.isNaN(low) ? h('div', { class: 'muted' }, words.t('timeline.hoverValues', { count: words.number(count), range: formatScale(words, low, high, lane.unit ?? '') })) : undefined);
     } else if (hit.bin !== undefined) {
       const { bin } = hit;
       fillElement(this.element, h('div', {}, words.t('timeline.hoverBin', { count: words.number(bin.count), time: formatNs(words, bin.ns), share: words.share(bin.busy) })),

@@ -3,8 +3,9 @@ import type { Bridge } from '../shared/bridge';
 import { fillElement, h } from '../shared/dom';
 import type { Words } from '../shared/words';
 import { drawArea } from './areaPanel';
+import { counterText, drawCounterDetails } from './counterDetails';
 import { drawDetails } from './details';
-import { formatNs } from './format';
+import { formatExactNs, formatNs } from './format';
 import { rowTop, zoneTop } from './geometry';
 import type { Hit } from './hit';
 import { laneName } from './laneLabels';
@@ -14,7 +15,7 @@ import type { TimelineModel } from './model';
 import { Panel } from './panel';
 import { SearchPanel } from './searchPanel';
 import { Selection } from './selection';
-import { drawTable, eventsOnScreen } from './tableTwin';
+import { drawTable, eventsOnScreen, type TableRow } from './tableTwin';
 import type { WindowStore } from './windows';
 
 export interface InspectorOptions {
@@ -78,11 +79,11 @@ export class Inspector {
     if (event !== undefined) {
       this.panel.show('selection');
       await this.selection.select({ side: event.side, index: event.index, startNs: event.startNs, durationNs: event.durationNs, name: event.name ?? '', lane: lane.id, row: hit.row.row });
-    } else if (hit.bin === undefined) {
+    } else if (hit.bin === undefined && hit.counter === undefined) {
       this.selection.clear();
     } else {
       const shown = this.panel.active;
-      const place = await bridge.call('nearest', { rank, lane: lane.id, row: hit.row.row, timeNs: hit.timeNs });
+      const place = await bridge.call('nearest', { rank, lane: lane.id, row: hit.row.row, timeNs: hit.counter?.startNs ?? hit.timeNs });
       // Whoever turned to another tab meanwhile (search, table) is not pulled back by a late answer.
       await this.selectPlace(place, this.panel.active === shown);
     }
@@ -100,7 +101,7 @@ export class Inspector {
   /** Selects an event and scrolls it into sight. */
   goTo(place: EventPlace | EventLink): void {
     const show = (target: EventPlace): void => {
-      this.options.model.hiddenLanes.delete(target.lane);
+      this.options.model.uncover(target.lane);
       this.options.model.focusLane = target.lane;
       this.options.model.bringIntoView(target);
       this.scrollToLane(target.lane, target.row);
@@ -179,14 +180,22 @@ export class Inspector {
       return;
     }
     const { originNs } = model.layout;
-    drawDetails(this.panel.bodies.selection, words, originNs, detail, flow, {
-      goTo: (link) => this.goTo(link), openSource: (file, line) => bridge.post({ kind: 'openSource', file, line }), copy: (text) => bridge.post({ kind: 'copy', text }),
-      zoomTo: (startNs, durationNs) => model.reveal(startNs, startNs + (durationNs > 0 ? durationNs : 0), 0.5),
-    });
-    const lane = model.lane(detail.lane);
+    const selected = model.lane(detail.lane);
+    if (detail.side === 'counter') {
+      drawCounterDetails(this.panel.bodies.selection, words, originNs, selected === undefined ? detail.name : laneName(words, selected), detail, (text) => bridge.post({ kind: 'copy', text }));
+    } else {
+      drawDetails(this.panel.bodies.selection, words, originNs, detail, flow, {
+        goTo: (link) => this.goTo(link), openSource: (file, line) => bridge.post({ kind: 'openSource', file, line }), copy: (text) => bridge.post({ kind: 'copy', text }),
+        zoomTo: (startNs, durationNs) => model.reveal(startNs, startNs + (durationNs > 0 ? durationNs : 0), 0.5),
+      });
+    }
+    if (detail.side === 'counter') {
+      say(words.t('timeline.sayCounter', { name: selected === undefined ? detail.name : laneName(words, selected), value: counterText(words, detail), start: formatExactNs(words, detail.startNs - originNs), duration: formatNs(words, detail.durationNs) }));
+      return;
+    }
     say(words.t('timeline.say', {
       name: detail.side === 'gap' ? words.t(`timeline.lane.${detail.kind}`) : detail.name, duration: formatNs(words, detail.durationNs), start: formatNs(words, detail.startNs - originNs),
-      lane: lane === undefined ? detail.lane : laneName(words, lane), family: familyName(words, detail.family),
+      lane: selected === undefined ? detail.lane : laneName(words, selected), family: familyName(words, detail.family),
     }));
     if (this.openWhenKnown) {
       this.openWhenKnown = false;
@@ -194,11 +203,19 @@ export class Inspector {
     }
   }
 
+  /** Rows of counters are columns of the picture, not values: the value is asked for by its time. */
+  private async goToRow(row: TableRow): Promise<void> {
+    const place = row.side === 'counter' ? await this.options.bridge.call('nearest', { rank: this.options.rank, lane: row.lane, timeNs: row.startNs }) : row;
+    if (place !== null) {
+      this.goTo(place);
+    }
+  }
+
   private drawTable(): void {
     const { model, windows, words, bridge } = this.options;
-    const { geometry, height } = this.options.main();
-    drawTable(this.panel.bodies.table, words, model, eventsOnScreen(model, windows, geometry, height), {
-      goTo: (row) => this.goTo(row), save: (text) => bridge.post({ kind: 'saveText', name: 'timeline.csv', text }),
+    const { geometry, height, counters } = this.options.main();
+    drawTable(this.panel.bodies.table, words, model, eventsOnScreen(words, model, windows, counters, geometry, height), {
+      goTo: (row) => void this.goToRow(row), save: (text) => bridge.post({ kind: 'saveText', name: 'timeline.csv', text }),
     });
   }
 }

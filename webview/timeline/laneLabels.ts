@@ -12,6 +12,8 @@ export function laneName(words: Words, lane: TimelineLane): string {
       return lane.label;
     case 'python':
       return words.t('timeline.lane.python', { thread: lane.label });
+    case 'counter':
+      return lane.measure === undefined ? lane.label : words.t(`timeline.lane.${lane.measure}`, { name: lane.label });
     default:
       return words.t(`timeline.lane.${lane.kind}`);
   }
@@ -56,20 +58,32 @@ export class LaneLabels {
   private label({ lane, top, height, rowHeight, folded, pinned }: LaneBox): HTMLElement {
     const name = laneName(this.words, lane);
     const rows = lane.rows > 1 ? this.words.t('timeline.rows', { count: this.words.number(lane.rows) }) : '';
-    const tip = [name, this.words.t('timeline.events', { count: this.words.number(lane.events) }), rows, lane.untimed > 0 ? this.words.t('timeline.untimed', { count: this.words.number(lane.untimed) }) : '', this.explain(lane)].filter((part) => part !== '').join(' · ');
-    const fold = lane.rows > 1
-      ? this.action(lane, 'fold', folded ? 'chevron-right' : 'chevron-down', folded ? 'timeline.unfold' : 'timeline.fold', () => this.model.toggleFold(lane.id))
+    const tip = [name, ...this.counted(lane), rows, lane.untimed > 0 ? this.words.t('timeline.untimed', { count: this.words.number(lane.untimed) }) : '', this.explain(lane)].filter((part) => part !== '').join(' · ');
+    const isGroup = lane.kind === 'counters';
+    const fold = lane.rows > 1 || isGroup
+      ? this.action(lane, 'fold', folded ? 'chevron-right' : 'chevron-down', `timeline.${folded ? 'unfold' : 'fold'}${isGroup ? 'Group' : ''}`, () => this.model.toggleFold(lane.id))
       : h('span', { class: 'lane-no-fold' });
     const element = h('div', { class: `lane-label${lane.id === this.model.focusLane ? ' focused' : ''}`, style: `top:${top}px;height:${Math.max(height, 15)}px;line-height:${Math.max(15, folded ? height : rowHeight)}px`, 'data-lane': lane.id, 'data-tip': tip },
-      fold, h('span', { class: 'lane-name' }, name), rows === '' ? undefined : h('span', { class: 'lane-rows', 'aria-label': rows }, `×${lane.rows}`),
+      fold, h('span', { class: 'lane-name' }, name), rows === '' && !isGroup ? undefined : h('span', { class: 'lane-rows', 'aria-label': isGroup ? this.counted(lane).join() : rows }, `×${isGroup ? lane.events : lane.rows}`),
       h('span', { class: 'lane-actions' },
         this.action(lane, 'pin', pinned ? 'pinned' : 'pin', pinned ? 'timeline.unpin' : 'timeline.pin', () => this.model.togglePin(lane.id)),
         this.action(lane, 'hide', 'eye-closed', 'timeline.hide', () => this.model.toggleHidden(lane.id))));
     return element;
   }
 
+  /** How many events, values or counters there are, and of values in which unit and how many are out of reach. */
+  private counted({ kind, events, unit = '', outside = 0 }: TimelineLane): readonly string[] {
+    const { words } = this;
+    const count = words.number(events);
+    if (kind === 'counters') {
+      return [words.t('timeline.counters', { count })];
+    }
+    return kind !== 'counter' ? [words.t('timeline.events', { count })]
+      : [words.t('timeline.values', { count }), unit === '' ? words.t('timeline.noUnit') : words.t('timeline.unit', { unit }), outside > 0 ? words.t('timeline.outside', { count: words.number(outside) }) : ''];
+  }
+
   private explain(lane: TimelineLane): string {
-    return lane.kind === 'compute-idle' || lane.kind === 'free' || lane.kind === 'other' ? this.words.t(`timeline.about.${lane.kind}`) : '';
+    return lane.kind === 'compute-idle' || lane.kind === 'free' || lane.kind === 'other' || lane.kind === 'counters' ? this.words.t(`timeline.about.${lane.kind}`) : '';
   }
 
   private action(lane: TimelineLane, key: string, glyph: string, label: string, run: () => void): HTMLElement {

@@ -1,6 +1,8 @@
 import type { FlowResult } from '../../src/protocol/timeline';
 import type { Words } from '../shared/words';
 import type { Theme } from './colours';
+import { drawCounters } from './counterPainter';
+import type { CounterStore } from './counterStore';
 import { drawTicks } from './axis';
 import { AXIS_HEIGHT, measureLanes, visibleRows, zoneTop, type Geometry, type VisibleRow } from './geometry';
 import { LabelCache } from './labels';
@@ -26,7 +28,7 @@ export class MainCanvas {
   private readonly painter: RowPainter;
   private readonly laneNumbers: ReadonlyMap<string, number>;
 
-  constructor(private readonly surface: Surface, private readonly model: TimelineModel, private readonly windows: WindowStore, private readonly words: Words, private readonly roomForLanes: () => number) {
+  constructor(private readonly surface: Surface, private readonly model: TimelineModel, private readonly windows: WindowStore, readonly counters: CounterStore, private readonly words: Words, private readonly roomForLanes: () => number) {
     this.painter = new RowPainter(model, windows);
     this.geometry = measureLanes(model, 0);
     this.laneNumbers = new Map(model.layout.lanes.map((lane, i) => [lane.id, i]));
@@ -60,6 +62,7 @@ export class MainCanvas {
       context.rect(0, top, surface.width, Math.max(0, bottom - top));
       context.clip();
       this.stretchRows(context, rows, zone);
+      drawCounters(overlay, this.counters, rows.filter(({ box }) => box.pinned === zone));
       drawPatterns(overlay, this.windows, rows.filter(({ box }) => box.pinned === zone));
       this.drawLabels(context, theme, rows.filter(({ box }) => box.pinned === zone), moving ? LABELS_MOVING : LABELS_STILL);
       drawSelection(overlay, this.windows, rows.filter(({ box }) => box.pinned === zone));
@@ -87,6 +90,9 @@ export class MainCanvas {
     const scale = { from, pixelsPerNs: width / (to - from), width };
     this.lines.prepare(width, rows.length);
     rows.forEach(({ box, row }, i) => {
+      if (box.lane.side === 'counter') {
+        return;
+      }
       this.painter.paint(this.lines.line(i), box.lane.id, this.laneNumber(box.lane.id), row, scale, theme);
     });
     this.lines.upload(rows.length);
@@ -98,7 +104,7 @@ export class MainCanvas {
 
   private stretchRows(context: CanvasRenderingContext2D, rows: readonly VisibleRow[], pinned: boolean): void {
     rows.forEach(({ box, y, height }, i) => {
-      if (box.pinned === pinned) {
+      if (box.pinned === pinned && box.lane.side !== 'counter') {
         this.lines.stretch(context, i, 0, y, this.surface.width, height > 4 ? height - 1 : height);
       }
     });

@@ -56,7 +56,13 @@ export class TimelineModel {
   private readonly folds = new Map<string, boolean>();
   private readonly undo: Viewport[] = [];
 
+  /** Counters stand between the device and the host. */
+  private readonly ordered: readonly TimelineLane[];
+
   constructor(readonly layout: TimelineLayout, readonly changed: () => void) {
+    const isHost = ({ side }: TimelineLane): boolean => side === 'host';
+    const isCounter = ({ side }: TimelineLane): boolean => side === 'counter';
+    this.ordered = [...layout.lanes.filter((lane) => !isHost(lane) && !isCounter(lane)), ...layout.lanes.filter(isCounter), ...layout.lanes.filter(isHost)];
     this.viewport = { from: layout.window.startNs, to: layout.window.endNs };
   }
 
@@ -75,22 +81,34 @@ export class TimelineModel {
     return this.layout.lanes.find((lane) => lane.id === id);
   }
 
-  /** Pinned lanes first, then the others in their fixed order. */
+  /** Pinned lanes first, then the others in their fixed order. Counters show when their group is open, or pinned. */
   visibleLanes(): { readonly pinned: readonly TimelineLane[]; readonly others: readonly TimelineLane[] } {
-    const shown = this.layout.lanes.filter((lane) => !this.hiddenLanes.has(lane.id));
+    const shown = this.ordered.filter((lane) => !this.hiddenLanes.has(lane.id));
+    const group = shown.find(({ kind }) => kind === 'counters');
+    const closed = group === undefined || this.isFolded(group);
     return {
       pinned: this.pinned.map((id) => shown.find((lane) => lane.id === id)).filter((lane): lane is TimelineLane => lane !== undefined),
-      others: shown.filter((lane) => !this.pinned.includes(lane.id)),
+      others: shown.filter((lane) => !this.pinned.includes(lane.id) && !(closed && lane.kind === 'counter')),
     };
   }
 
   isFolded(lane: TimelineLane): boolean {
-    return this.folds.get(lane.id) ?? lane.rows > OPEN_ROWS;
+    return this.folds.get(lane.id) ?? (lane.kind === 'counters' || lane.rows > OPEN_ROWS);
+  }
+
+  /** Makes a lane visible that is hidden, or in a group that is closed. */
+  uncover(id: string): void {
+    this.hiddenLanes.delete(id);
+    const group = this.layout.lanes.find(({ kind }) => kind === 'counters');
+    if (group !== undefined && this.lane(id)?.kind === 'counter' && !this.pinned.includes(id)) {
+      this.hiddenLanes.delete(group.id);
+      this.folds.set(group.id, false);
+    }
   }
 
   toggleFold(id: string): void {
     const lane = this.lane(id);
-    if (lane !== undefined && lane.rows > 1) {
+    if (lane !== undefined && (lane.rows > 1 || lane.kind === 'counters')) {
       this.folds.set(id, !this.isFolded(lane));
       this.changed();
     }

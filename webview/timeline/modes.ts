@@ -147,7 +147,12 @@ export class Modes {
     model.focusLane = lanes[next].id;
     say(laneName(words, lanes[next]));
     inspector.scrollToLane(lanes[next].id, 0);
-    void this.selectCentre();
+    if (lanes[next].kind === 'counters') {
+      // A group holds nothing to select, and a late answer for the lane before must not be read out here.
+      inspector.selection.clear();
+    } else {
+      void this.selectCentre();
+    }
     return true;
   }
 

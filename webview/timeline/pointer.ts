@@ -51,14 +51,14 @@ class Pointer {
   }
 
   private hit(x: number, y: number): Hit | undefined {
-    return hitTest(this.model, this.windows, this.main.geometry, x, y, this.main.width, this.main.height);
+    return hitTest(this.model, this.windows, this.main.counters, this.main.geometry, x, y, this.main.width, this.main.height);
   }
 
   /** Lanes the drag went over; one that began on the axis takes all lanes in sight. */
   private lanesBetween(from: number, to: number): readonly string[] {
     const [top, bottom] = from < AXIS_HEIGHT ? [0, this.main.height] : [Math.min(from, to), Math.max(from, to)];
     const rows = visibleRows(this.main.geometry, this.model.scrollTop, this.main.height);
-    const lanes = [...new Set(rows.filter(({ y, height, box }) => y + height >= top && y <= bottom && box.lane.side !== 'step').map(({ box }) => box.lane))];
+    const lanes = [...new Set(rows.filter(({ y, height, box }) => y + height >= top && y <= bottom && box.lane.side !== 'step' && box.lane.side !== 'counter').map(({ box }) => box.lane))];
     // Idle time is no work: it is added up only when nothing else was chosen.
     const working = lanes.filter(({ side }) => side !== 'gap');
     return (working.length > 0 ? working : lanes).map(({ id }) => id);

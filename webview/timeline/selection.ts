@@ -50,7 +50,7 @@ export class Selection {
       return;
     }
     const run = ++this.run;
-    const next = await this.bridge.call('neighbour', { rank: this.rank, from: { side: from.side, index: from.index }, direction, by, ...(by === 'row' ? { lane: from.lane } : {}) });
+    const next = await this.bridge.call('neighbour', { rank: this.rank, from: { side: from.side, index: from.index }, direction, by, ...(by === 'row' || from.side === 'counter' ? { lane: from.lane } : {}) });
     if (next !== null && run === this.run) {
       this.model.bringIntoView(next);
       await this.select(next);

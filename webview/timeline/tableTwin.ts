@@ -1,7 +1,10 @@
+import type { EventSide } from '../../src/protocol/timeline';
 import { fillElement, h } from '../shared/dom';
 import type { Words } from '../shared/words';
+import { formatCounter, formatScale } from './counterFormat';
+import { visibleColumns, type CounterStore } from './counterStore';
 import { formatExactNs } from './format';
-import { visibleRows, type Geometry } from './geometry';
+import { visibleRows, type Geometry, type VisibleRow } from './geometry';
 import { laneName } from './laneLabels';
 import { familyName } from './legend';
 import type { TimelineModel } from './model';
@@ -11,7 +14,7 @@ const MOST_ROWS = 300;
 
 export interface TableRow {
   readonly lane: string;
-  readonly side: 'device' | 'host' | 'step' | 'gap';
+  readonly side: EventSide;
   readonly row: number;
   readonly index: number;
   readonly name: string;
@@ -20,14 +23,22 @@ export interface TableRow {
   readonly durationNs: number;
 }
 
-/** Events on screen that are drawn one by one, lane after lane; `binned` counts those that are too short for that. */
-export function eventsOnScreen(model: TimelineModel, windows: WindowStore, geometry: Geometry, height: number): { readonly rows: readonly TableRow[]; readonly more: number; readonly binned: number } {
+/** Events on screen that are drawn one by one, and values of counters, lane after lane; `binned` counts those that are too short for that. */
+export function eventsOnScreen(words: Words, model: TimelineModel, windows: WindowStore, counters: CounterStore, geometry: Geometry, height: number): { readonly rows: readonly TableRow[]; readonly more: number; readonly binned: number } {
   const startNs = model.warp.toTime(model.viewport.from);
   const endNs = model.warp.toTime(model.viewport.to);
   const rows: TableRow[] = [];
   let more = 0;
   let binned = 0;
   for (const { box, row } of visibleRows(geometry, model.scrollTop, height)) {
+    if (box.lane.kind === 'counter') {
+      const found = counterRows(words, counters, box, startNs, endNs);
+      const room = Math.max(0, MOST_ROWS - rows.length);
+      rows.push(...found.rows.slice(0, room));
+      more += Math.max(0, found.rows.length - room);
+      binned += found.binned;
+      continue;
+    }
     const key = rowKey(box.lane.id, row);
     const window = windows.bestFor(key, startNs, endNs);
     const part = window?.rows.get(key);
@@ -57,6 +68,26 @@ export function eventsOnScreen(model: TimelineModel, windows: WindowStore, geome
   return { rows, more, binned };
 }
 
+/** One row a column: its value, or the range of its values where it has several. */
+function counterRows(words: Words, counters: CounterStore, { lane }: VisibleRow['box'], startNs: number, endNs: number): { readonly rows: readonly TableRow[]; readonly binned: number } {
+  const columns = counters.columns(lane.id, startNs, endNs);
+  if (columns === undefined) {
+    return { rows: [], binned: 0 };
+  }
+  const { timeNs, value, low, high, count } = columns.data;
+  const visible = visibleColumns(columns, startNs, endNs);
+  let binned = 0;
+  const rows = Array.from({ length: visible.to - visible.from }, (_, i): TableRow => {
+    const column = visible.from + i;
+    binned += count[column] - 1;
+    const until = column + 1 < columns.to ? timeNs[column + 1] : columns.untilNs;
+    const unit = lane.unit ?? '';
+    const name = Number.isNaN(value[column]) ? words.t('timeline.valueUnknown') : count[column] > 1 ? formatScale(words, low[column], high[column], unit) : formatCounter(words, value[column], unit);
+    return { lane: lane.id, side: 'counter', row: 0, index: -1, name, family: '', startNs: timeNs[column], durationNs: until > timeNs[column] ? until - timeNs[column] : NaN };
+  });
+  return { rows, binned };
+}
+
 /** The picture as a table: what is on screen, in reading order. */
 export function drawTable(body: HTMLElement, words: Words, model: TimelineModel, events: ReturnType<typeof eventsOnScreen>, actions: { readonly goTo: (row: TableRow) => void; readonly save: (text: string) => void }): void {
   const { rows, more, binned } = events;
@@ -65,7 +96,7 @@ export function drawTable(body: HTMLElement, words: Words, model: TimelineModel,
     const found = model.lane(id);
     return found === undefined ? id : laneName(words, found);
   };
-  const cells = (row: TableRow): readonly string[] => [lane(row.lane), name(row), familyName(words, row.family), formatExactNs(words, row.startNs - model.layout.originNs), formatExactNs(words, row.durationNs)];
+  const cells = (row: TableRow): readonly string[] => [lane(row.lane), name(row), row.family === '' ? '' : familyName(words, row.family), formatExactNs(words, row.startNs - model.layout.originNs), formatExactNs(words, row.durationNs)];
   const heads = ['column.lane', 'column.name', 'column.family', 'timeline.detail.start', 'timeline.detail.duration'].map((code) => words.t(code));
   const csv = (): string => [heads, ...rows.map(cells)].map((line) => line.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n');
   fillElement(body,

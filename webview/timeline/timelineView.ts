@@ -6,9 +6,10 @@ import { fillElement, h } from '../shared/dom';
 import { onThemeChange } from '../shared/theme';
 import type { Words } from '../shared/words';
 import { readTheme, type Theme } from './colours';
+import { CounterStore } from './counterStore';
 import { formatEnds, formatNs } from './format';
 import { FrameScheduler } from './frames';
-import { neededRows, zoneTop } from './geometry';
+import { neededCounters, neededRows, zoneTop } from './geometry';
 import { HoverTip } from './hoverTip';
 import { Inspector } from './inspector';
 import { handleKey } from './keys';
@@ -44,6 +45,7 @@ export interface TimelineViewOptions {
 export class TimelineView {
   readonly model: TimelineModel;
   readonly windows: WindowStore;
+  readonly counters: CounterStore;
   readonly frames = new FrameScheduler(() => this.draw());
   private readonly main: MainCanvas;
   private readonly strip: OverviewStrip;
@@ -73,6 +75,7 @@ export class TimelineView {
     this.model = model;
     this.theme = readTheme(layout.families);
     this.windows = new WindowStore((wish, requestId, signal) => bridge.call('timelineWindow', { rank, requestId, ...wish }, { signal }), () => this.arrived(), fail);
+    this.counters = new CounterStore((wish, requestId, signal) => bridge.call('timelineCounters', { rank, requestId, ...wish }, { signal }), () => this.arrived(), fail);
     this.hoverTip = new HoverTip(model, words);
 
     const [toolbar, legend, labels, panel] = ['toolbar', 'legend', 'lane-labels', 'panel'].map((name) => h('div', { class: name }));
@@ -85,7 +88,7 @@ export class TimelineView {
 
     this.inspector = new Inspector(panel, { bridge, words, rank, model, windows: this.windows, main: () => this.main, say, fail });
     this.modes = new Modes({ bridge, words, rank, model, inspector: this.inspector, canvas, say, moving: () => this.moving() });
-    this.main = new MainCanvas(new Surface(canvas, this.frames.drawNow), model, this.windows, words, () => this.main.height - (this.inspector.panel.active === undefined ? PANEL_HEIGHT : 0));
+    this.main = new MainCanvas(new Surface(canvas, this.frames.drawNow), model, this.windows, this.counters, words, () => this.main.height - (this.inspector.panel.active === undefined ? PANEL_HEIGHT : 0));
     this.strip = new OverviewStrip(new Surface(stripCanvas, this.frames.drawNow), model, words, (wish, signal) => bridge.call('timelineWindow', { rank, requestId: 0, ...wish }, { signal }));
     this.labels = new LaneLabels(labels, model, words);
     this.legend = new Legend(legend, model, words, () => this.filtered());
@@ -110,6 +113,7 @@ export class TimelineView {
     [this.stillTimer, this.saveTimer].forEach((timer) => clearTimeout(timer));
     this.inspector.dispose();
     this.windows.clear();
+    this.counters.clear();
     this.hoverTip.remove();
   }
 
@@ -150,7 +154,9 @@ export class TimelineView {
     const { originNs, spanNs } = model.layout;
     // With gaps hidden the range is longer than what is drawn of it, so it needs more pixels for the same sharpness.
     const pixels = Math.max(1, Math.round((main.width * (endNs - startNs)) / (to - from)));
-    this.windows.want({ startNs, endNs, pixels, lanes: neededRows(main.geometry, model.scrollTop, main.height), hiddenFamilies: [...model.hiddenFamilies] }, { startNs: originNs, endNs: originNs + spanNs });
+    const recording = { startNs: originNs, endNs: originNs + spanNs };
+    this.windows.want({ startNs, endNs, pixels, lanes: neededRows(main.geometry, model.scrollTop, main.height), hiddenFamilies: [...model.hiddenFamilies] }, recording);
+    this.counters.want({ startNs, endNs, pixels, lanes: neededCounters(main.geometry, model.scrollTop, main.height) }, recording);
     const { words } = this.options;
     const [fromText, toText] = formatEnds(words, startNs - originNs, endNs - originNs);
     this.toolbar.update({
@@ -183,6 +189,7 @@ export class TimelineView {
     const retry = (): void => {
       this.message.hidden = true;
       this.windows.clear();
+      this.counters.clear();
       this.frames.invalidate();
     };
     this.message.hidden = false;

@@ -37,9 +37,11 @@ export function counterIndex(rank: RankData): CounterIndex {
 }
 
 function memoryLanes({ memory }: RankData): readonly CounterLane[] {
+  // A rank has one device as a rule; its name would only push out of sight what is counted.
+  const severalDevices = new Set(memory.map(({ device }) => device)).size > 1;
   return memory.flatMap((series, i) => {
     const order = timeOrder(series.timeNs);
-    const label = [series.component, series.device].filter((part) => part !== '').join(' ');
+    const label = [series.component, severalDevices ? series.device : ''].filter((part) => part !== '').join(' ');
     return (Object.keys(MEASURES) as CounterMeasure[]).flatMap((measure) => {
       const column = series[MEASURES[measure]];
       return column.some((value) => !Number.isNaN(value))

@@ -30,7 +30,7 @@ function oracle(file: string): ReadonlyMap<string, readonly string[]> {
     for (const [key, value] of ph === 'C' ? Object.entries(args) : []) {
       if (key !== 'acc_id') {
         const id = `${processes.get(pid) ?? ''}|${name}|${key}|${'acc_id' in args ? String(args['acc_id']) : ''}`;
-        series.set(id, [...(series.get(id) ?? []), { at: nanoseconds(ts), value: Number(value) * (key === 'KB' ? 1024 : 1), order }]);
+        series.set(id, [...(series.get(id) ?? []), { at: nanoseconds(ts) ?? -1n, value: Number(value) * (key === 'KB' ? 1024 : 1), order }]);
       }
     }
   });

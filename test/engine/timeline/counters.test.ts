@@ -30,7 +30,7 @@ describe('timeline: counters', () => {
     ], [{ component: 'APP', device: 'NPU:0', timeNs: Float64Array.of(30, 10, NaN, 20), allocatedBytes: new Float64Array(4).fill(NaN), reservedBytes: Float64Array.of(3, 1, 9, 2), activeBytes: new Float64Array(4).fill(NaN) }]);
     const lanes = timelineLayout(rank, undefined).lanes.filter(({ side }) => side === 'counter');
     assert.deepEqual(lanes.map(({ id, kind, label, unit, measure, events, outside }) => [id, kind, label, unit, measure, events, outside]), [
-      ['counters', 'counters', '', undefined, undefined, 4, undefined], ['memory:0:reserved', 'counter', 'APP NPU:0', 'B', 'reserved', 3, 0],
+      ['counters', 'counters', '', undefined, undefined, 4, undefined], ['memory:0:reserved', 'counter', 'APP', 'B', 'reserved', 3, 0],
       ['counter:2', 'counter', 'Freq', 'MHz', undefined, 3, 2], ['counter:0', 'counter', 'PMU a', '', undefined, 1, 0], ['counter:1', 'counter', 'PMU · b', '', undefined, 1, 0],
     ]);
     // Memory records come in any order; a time that is not known has no place.

@@ -27,7 +27,7 @@ import { VERSION } from './version';
 
 const OPTIONS = {
   rank: { type: 'string', multiple: true }, step: { type: 'string' }, source: { type: 'string', multiple: true }, stacks: { type: 'string' }, map: { type: 'string', multiple: true }, fusions: { type: 'string', multiple: true },
-  json: { type: 'boolean' }, md: { type: 'boolean' }, html: { type: 'string' }, sarif: { type: 'string' }, kernels: { type: 'string' },
+  'all-ranks': { type: 'boolean' }, json: { type: 'boolean' }, md: { type: 'boolean' }, html: { type: 'string' }, sarif: { type: 'string' }, kernels: { type: 'string' },
   lang: { type: 'string' }, 'fail-on': { type: 'string' }, prefer: { type: 'string' }, 'no-cache': { type: 'boolean' },
 } as const;
 
@@ -170,7 +170,9 @@ async function writeReports({ summary }: OpenProfile, { report, problems, pages,
     await writeTextFile(sarif, sarifReport({ version: VERSION, problems, uriOf: (where) => uriOf(summary.path, where) }, translate));
   }
   const html = command.value('html');
-  const document = reportDocument({ summary, report, problems, pages, stepName }, translate, html === undefined ? 15 : 40);
+  // A file has room for every rank.
+  const allRanks = command.flag('all-ranks') || html !== undefined;
+  const document = reportDocument({ summary, report, problems, pages, stepName, allRanks }, translate, html === undefined ? 15 : 40);
   if (html !== undefined) {
     await writeTextFile(html, htmlReport(document, translate, language));
   }

@@ -186,18 +186,16 @@ function isSqlite(head: Uint8Array): boolean {
 /** Two sources that claim one rank of one group are both kept, as unknown ranks under their own names: never merged, never both rank 0. */
 function uniqueRanks(sources: readonly RankSource[], problems: ProblemList): readonly RankSource[] {
   const seen = new Map<string, number>();
-  for (const { group, rank } of sources) {
-    if (rank !== undefined) {
-      seen.set(`${group}\0${rank}`, (seen.get(`${group}\0${rank}`) ?? 0) + 1);
-    }
-  }
+  const count = (key: string): number => seen.get(key) ?? 0;
+  const keysOf = ({ group, rank, label }: RankSource): readonly string[] => [...(rank === undefined ? [] : [`rank ${group}\0${rank}`]), `label ${group}\0${label}`];
+  sources.flatMap(keysOf).forEach((key) => seen.set(key, count(key) + 1));
   return sources.map((source) => {
-    const repeats = source.rank === undefined ? 0 : (seen.get(`${source.group}\0${source.rank}`) ?? 0);
-    if (repeats <= 1) {
+    const { group, rank, label, path } = source;
+    if (rank === undefined || count(`rank ${group}\0${rank}`) <= 1) {
       return source;
     }
-    problems.add('rank-repeated', source.path, { severity: 'info', args: { rank: source.rank ?? '', label: source.label }, mergeKey: `${source.group}\0${source.rank ?? ''}` });
-    return { ...source, label: source.label.includes(port(source.path)) ? source.label : `${source.label} (${port(source.path)})` };
+    problems.add('rank-repeated', path, { severity: 'info', args: { rank, label }, mergeKey: `${group}\0${rank}` });
+    return count(`label ${group}\0${label}`) === 1 || label.includes(port(path)) ? source : { ...source, label: `${label} (${port(path)})` };
   });
 }
 

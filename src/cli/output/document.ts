@@ -2,15 +2,17 @@ import type { Problem, ProfileSummary } from '../../protocol/engine';
 import type { AnalyzeReport } from '../../protocol/report';
 import { withinProfile } from '../../protocol/problemPlace';
 import { renderProblem, type Translate } from '../../protocol/text';
+import { knownColumns, knownParts } from './knownParts';
 import { formatCount } from './numbers';
-import { rankName, SectionBuilder, type RankPage, type Section } from './sections';
+import { SectionBuilder, type RankPage, type Section } from './sections';
 
 /** Everything a written report needs, already in the user's language. */
 export interface ReportDocument {
   readonly title: string;
   readonly summary: string;
-  readonly overview: Section | undefined;
-  readonly pages: readonly { readonly heading: string; readonly sections: readonly Section[]; readonly assumptions: readonly string[]; readonly page: RankPage }[];
+  readonly overview: readonly Section[];
+  /** `leftOut`: one line on what the recording does not hold; '' where there is nothing to say. */
+  readonly pages: readonly { readonly heading: string; readonly sections: readonly Section[]; readonly leftOut: string; readonly assumptions: readonly string[]; readonly page: RankPage }[];
   readonly problems: readonly { readonly severity: Problem['severity']; readonly message: string; readonly effect: string }[];
   readonly notes: readonly string[];
 }
@@ -22,24 +24,37 @@ export interface DocumentInput {
   /** Ranks shown in full; the others are rows of the rank table. */
   readonly pages: readonly RankPage[];
   readonly stepName: string | undefined;
+  /** Every rank in the tables over ranks, however many there are. */
+  readonly allRanks?: boolean;
 }
 
-export function reportDocument({ summary, report, problems, pages, stepName }: DocumentInput, translate: Translate, topKernels?: number): ReportDocument {
-  const build = new SectionBuilder(translate, topKernels);
+export function reportDocument({ summary, report, problems, pages, stepName, allRanks }: DocumentInput, translate: Translate, topKernels?: number): ReportDocument {
+  const build = new SectionBuilder(translate, topKernels, allRanks);
   const known = report.ranks.flatMap(({ kernels: { count } }) => (count === null ? [] : [count]));
   const kernels = known.length === 0 ? null : known.reduce((sum, count) => sum + count, 0);
-  const shown = pages.map((page) => rankName(page.report, (code, args) => build.say(code, args)));
+  const shown = pages.map(({ report: own }) => build.rankNames(report.ranks)[report.ranks.findIndex(({ label }) => label === own.label)] ?? own.label);
   return {
     title: build.say('report.title', { name: summary.name }),
     summary: build.say('report.summary', { format: summary.format, ranks: report.ranks.length, kernels: formatCount(kernels) }),
-    overview: report.ranks.length > 1 ? build.ranks(report) : undefined,
-    pages: pages.map((page, i) => ({
-      heading: stepName === undefined ? shown[i] : build.say('report.rankAndStep', { rank: shown[i], step: stepName }),
-      sections: build.rank(page), assumptions: build.assumptions(page.overview), page,
-    })),
+    overview: report.ranks.length > 1 ? overviewOf(build, report, kernels) : [],
+    pages: pages.map((page, i) => {
+      const { sections, leftOut } = knownParts(build.rank(page));
+      const missing = [...(page.report.kernels.count === 0 ? [build.say('report.deviceTables')] : []), ...leftOut];
+      return {
+        heading: stepName === undefined ? shown[i] : build.say('report.rankAndStep', { rank: shown[i], step: stepName }),
+        sections, leftOut: missing.length === 0 ? '' : build.say('report.leftOut', { names: missing.join(', ') }), assumptions: build.assumptions(page.overview), page,
+      };
+    }),
     problems: groupProblems(problems.map((problem) => withinProfile(problem, summary.path)), build, translate),
     notes: pages.length < report.ranks.length ? [build.say('report.otherRanks', { shown: shown.join(', ') })] : [],
   };
+}
+
+/** Tables over ranks; where nothing ran on a device, each rank's own page says so. */
+function overviewOf(build: SectionBuilder, report: AnalyzeReport, kernels: number | null): readonly Section[] {
+  const { sections, leftOut } = knownColumns(build.ranks(report));
+  const note = leftOut.length === 0 || kernels === 0 ? [] : [build.say('report.leftOut', { names: leftOut.join(', ') })];
+  return sections.map((section, i) => (i < sections.length - 1 ? section : { ...section, notes: [...section.notes, ...note] }));
 }
 
 /** Sixteen ranks that lack the same file are one thing to tell, not sixteen. */

@@ -8,11 +8,9 @@ import type { Section } from './sections';
 export function htmlReport(document: ReportDocument, translate: Translate, language: string): string {
   const say = (code: string): string => escapeHtml(text(code, undefined, translate));
   const body: string[] = [`<h1>${escapeHtml(document.title)}</h1>\n<p>${escapeHtml(document.summary)}</p>`];
-  if (document.overview !== undefined) {
-    body.push(section(document.overview, 'h2'));
-  }
-  for (const { heading, sections, assumptions, page } of document.pages) {
-    body.push(`<h2>${escapeHtml(heading)}</h2>`, ...sections.map((each) => section(each, 'h3')), densityChart(page.overview.density, say('report.density'), say('report.densityAxes')));
+  body.push(...document.overview.map((each) => section(each, 'h2')));
+  for (const { heading, sections, leftOut, assumptions, page } of document.pages) {
+    body.push(`<h2>${escapeHtml(heading)}</h2>`, ...sections.map((each) => section(each, 'h3')), leftOut === '' ? '' : `<p>${escapeHtml(leftOut)}</p>`, densityChart(page.overview.density, say('report.density'), say('report.densityAxes')));
     if (assumptions.length > 0) {
       body.push(`<h3>${say('report.assumptions')}</h3>${bullets(assumptions)}`);
     }

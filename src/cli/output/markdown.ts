@@ -8,11 +8,9 @@ import { oneLine } from './table';
 export function markdownReport(document: ReportDocument, translate: Translate): string {
   const say = (code: string): string => text(code, undefined, translate);
   const parts: string[] = [`# ${escape(document.title)}\n\n${escape(document.summary)}\n`];
-  if (document.overview !== undefined) {
-    parts.push(section(document.overview, 2));
-  }
+  parts.push(...document.overview.map((each) => section(each, 2)));
   for (const page of document.pages) {
-    parts.push(`## ${escape(page.heading)}\n`, ...page.sections.map((each) => section(each, 3)));
+    parts.push(`## ${escape(page.heading)}\n`, ...page.sections.map((each) => section(each, 3)), ...(page.leftOut === '' ? [] : [`${escape(page.leftOut)}\n`]));
     if (page.assumptions.length > 0) {
       parts.push(`### ${say('report.assumptions')}\n\n${bullets(page.assumptions)}`);
     }

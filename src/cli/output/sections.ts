@@ -7,6 +7,7 @@ import { chainOperators } from '../../protocol/operatorNames';
 import { text, type Translate } from '../../protocol/text';
 import { wasteExplanation } from '../../protocol/wasteText';
 import { readableName } from './kernelName';
+import { LISTED_RANKS, spreadSection, stepTraceSections } from './manyRanks';
 import { formatCount, formatShare, formatSize, formatTime, shareOf, UNKNOWN } from './numbers';
 import type { TableColumn } from './table';
 
@@ -43,7 +44,7 @@ const left = (title: string, shrinks?: boolean): SectionColumn => ({ title, alig
 const right = (title: string): SectionColumn => ({ title, align: 'right' });
 
 export class SectionBuilder {
-  constructor(private readonly translate: Translate, private readonly topKernels = 15) {}
+  constructor(private readonly translate: Translate, private readonly topKernels = 15, private readonly allRanks = false) {}
 
   say(code: string, args?: Readonly<Record<string, string | number>>): string {
     return text(code, args, this.translate);
@@ -55,7 +56,8 @@ export class SectionBuilder {
       return [...this.profilers(overview), this.files(files)].filter((section) => section.rows.length > 0);
     }
     return [
-      this.decomposition(report), this.kernels(report, overview), this.families(report), this.topKernelsOf(overview),
+      // Where nothing ran on a device, its tables would tell nothing but zeros and dashes.
+      ...(report.kernels.count === 0 && report.lanes.copyBusyUs === null ? [] : [this.decomposition(report), this.kernels(report, overview)]), this.families(report), this.topKernelsOf(overview),
       ...(explained === undefined ? [] : [this.fingerprints(explained)]),
       ...(report.streams.length > 1 ? [this.streams(report)] : []),
       ...(report.steps.length > 1 ? [this.steps(report)] : []),
@@ -63,14 +65,34 @@ export class SectionBuilder {
     ].filter((section) => section.rows.length > 0);
   }
 
-  ranks(report: AnalyzeReport): Section {
-    return {
-      id: 'ranks', title: this.say('report.ranks'), notes: [],
-      columns: [left(this.say('report.rank'), true), right(this.say('figureName.count')), right(this.say('figureName.spanUs')), ...LANES.map((lane) => right(this.say(`figureName.${lane}`)))],
-      rows: report.ranks.map((rank) => ({
-        cells: [rankName(rank, (code, args) => this.say(code, args)), formatCount(rank.kernels.count), formatTime(rank.kernels.spanUs), ...LANES.map((lane) => formatTime(rank.lanes[lane]))],
-      })),
-    };
+  /** Ranks of each run, one by one where they are few. */
+  ranks(report: AnalyzeReport): readonly Section[] {
+    const names = this.rankNames(report.ranks);
+    const groups = new Map<string, number[]>();
+    report.ranks.forEach(({ label }, i) => groups.set(groupOf(label), [...(groups.get(groupOf(label)) ?? []), i]));
+    const many = this.allRanks ? [] : [...groups].filter(([, own]) => own.length > LISTED_RANKS);
+    const listed = report.ranks.map((_rank, i) => i).filter((i) => !many.some(([, own]) => own.includes(i)));
+    const title = this.say('report.ranks');
+    return [
+      ...(listed.length === 0 ? [] : [{
+        id: 'ranks', title, notes: [],
+        columns: [left(this.say('report.rank'), true), right(this.say('figureName.count')), right(this.say('figureName.spanUs')), ...LANES.map((lane) => right(this.say(`figureName.${lane}`)))],
+        rows: listed.map((i) => {
+          const { kernels, lanes } = report.ranks[i];
+          return { cells: [names[i], formatCount(kernels.count), formatTime(kernels.spanUs), ...LANES.map((lane) => formatTime(lanes[lane]))] };
+        }),
+      }]),
+      ...many.map(([group, own]) => spreadSection(`ranks-${group}`, group === '' ? title : `${title} · ${group}`, own.map((i) => names[i]), [
+        { title: this.say('figureName.count'), values: own.map((i) => report.ranks[i].kernels.count), format: formatCount }, { title: this.say('figureName.spanUs'), values: own.map((i) => report.ranks[i].kernels.spanUs), format: formatTime },
+        ...LANES.map((lane) => ({ title: this.say(`figureName.${lane}`), values: own.map((i) => report.ranks[i].lanes[lane]), format: formatTime })),
+      ], (code, args) => this.say(code, args))),
+    ];
+  }
+
+  /** Two recordings of one rank are told apart by their labels. */
+  rankNames(ranks: readonly RankReport[]): readonly string[] {
+    const names = ranks.map((rank) => rankName(rank, (code, args) => this.say(code, args)));
+    return names.map((name, i) => (names.indexOf(name) === names.lastIndexOf(name) || name === ranks[i].label ? name : `${name} (${ranks[i].label})`));
   }
 
   decomposition({ kernels, lanes }: RankReport): Section {
@@ -136,7 +158,7 @@ export class SectionBuilder {
     const located = fingerprints.some(({ source }) => source.length > 0);
     return {
       id: 'fingerprints', title: this.say('report.fingerprints'), notes: [this.say('report.fingerprintsNote'), ...notes, ...this.wastes(fingerprints.slice(0, this.topKernels))],
-      columns: [left(this.say('report.chain'), true), left(this.say('report.phase')), right(this.say('report.kernelsEach')), right(this.say('report.times')), right(this.say('report.mean')), right(this.say('report.kernelTime')), right(this.say('report.recoverable')), ...(located ? [left(this.say('report.source'), true)] : [])],
+      columns: [{ ...left(this.say('report.chain')), heads: true }, left(this.say('report.phase')), right(this.say('report.kernelsEach')), right(this.say('report.times')), right(this.say('report.mean')), right(this.say('report.kernelTime')), right(this.say('report.recoverable')), ...(located ? [left(this.say('report.source'), true)] : [])],
       rows: fingerprints.slice(0, this.topKernels).map((entry) => ({
         cells: [
           this.chainName(entry), this.say(`phase.${entry.phase}`), formatCount(entry.kernels.length), formatCount(entry.occurrences), formatTime(entry.meanUs), formatTime(entry.totalUs),
@@ -169,34 +191,39 @@ export class SectionBuilder {
     };
   }
 
-  steps({ steps }: RankReport): Section {
+  steps({ steps, kernels }: RankReport): Section {
+    // Without kernels a step has its length on the host and nothing else.
+    const lanes = kernels.count === 0 ? [] : LANES;
+    const hasKernels = kernels.count !== 0;
     return {
       id: 'steps', title: this.say('report.steps'), notes: [],
-      columns: [left(this.say('report.step'), true), right(this.say('figureName.count')), right(this.say('figureName.stepDurationUs')), right(this.say('figureName.leadInUs')), ...LANES.map((lane) => right(this.say(`figureName.${lane}`)))],
-      rows: steps.map((step) => ({ cells: [step.name, formatCount(step.kernels), formatTime(step.durationUs), formatTime(step.leadInUs), ...LANES.map((lane) => formatTime(step[lane]))] })),
-    };
-  }
-
-  profilerStepTrace({ columns, rows }: NonNullable<OverviewData['profilerStepTrace']>): Section {
-    return {
-      id: 'profilerStepTrace', title: this.say('report.profilerStepTrace'), notes: [this.say('report.profilerStepTraceNote')],
-      columns: [left(this.say('report.figure')), ...rows.map((_row, i) => right(rows.length === 1 ? this.say('report.value') : String(i + 1)))],
-      rows: columns.map((column, i) => ({ cells: [column, ...rows.map((row) => row[i]?.trim() === '' || row[i] === undefined ? UNKNOWN : row[i].trim())] })),
+      columns: [
+        left(this.say('report.step'), true), ...(hasKernels ? [right(this.say('figureName.count'))] : []), right(this.say('figureName.stepDurationUs')), ...(hasKernels ? [right(this.say('figureName.leadInUs'))] : []),
+        ...lanes.map((lane) => right(this.say(`figureName.${lane}`))),
+      ],
+      rows: steps.map((step) => ({
+        cells: [step.name, ...(hasKernels ? [formatCount(step.kernels)] : []), formatTime(step.durationUs), ...(hasKernels ? [formatTime(step.leadInUs)] : []), ...lanes.map((lane) => formatTime(step[lane]))],
+      })),
     };
   }
 
   /** What the profiler itself summed up. */
   private profilers({ profilerStepTrace, profilerCommunication }: OverviewData): readonly Section[] {
     return [
-      ...(profilerStepTrace === null ? [] : [this.profilerStepTrace(profilerStepTrace)]),
+      ...(profilerStepTrace === null ? [] : this.stepTrace(profilerStepTrace)),
       ...(profilerCommunication === null ? [] : [this.profilerCommunication(profilerCommunication)]),
     ];
+  }
+
+  private stepTrace(trace: NonNullable<OverviewData['profilerStepTrace']>): readonly Section[] {
+    const sections = stepTraceSections(trace, this.allRanks, (code, args) => this.say(code, args));
+    return sections.map((section, i) => (i < sections.length - 1 ? section : { ...section, notes: [...section.notes, this.say('report.profilerStepTraceNote')] }));
   }
 
   /** What lies in the rank's folder: read, passed over and why, missing. */
   private files(files: readonly RankFile[]): Section {
     return {
-      id: 'files', title: this.say('report.files'), notes: [], columns: [left(this.say('report.file'), true), right(this.say('report.size')), left(this.say('report.use'), true)],
+      id: 'files', title: this.say('report.files'), notes: [], columns: [left(this.say('report.file'), true), right(this.say('report.size')), { ...left(this.say('report.use')), wraps: true }],
       rows: files.map(({ name, bytes, about }) => ({ cells: [name, bytes === null ? UNKNOWN : formatSize(bytes), this.say(about)] })),
     };
   }
@@ -227,6 +254,9 @@ export function rankName(rank: Pick<RankReport, 'rank' | 'label'>, say: (code: s
   // Names of folders hold no slash: what stands before one is the run or step.
   return rank.label.includes('/') ? `${rank.label.slice(0, rank.label.lastIndexOf('/'))} · ${name}` : name;
 }
+
+/** Run or step folder, as `rankName` reads it out of a label. */
+const groupOf = (label: string): string => label.slice(0, Math.max(0, label.lastIndexOf('/')));
 
 function sourceText({ source }: FingerprintEntry): string {
   const [first] = source;

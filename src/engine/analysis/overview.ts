@@ -72,7 +72,7 @@ function assumptions(data: RankData, selection: Selection, step: number | undefi
   if (devices.length > 1) {
     list.push({ code: 'assumption.devices', args: { count: devices.length, devices: devices.join(', ') } });
   }
-  if (!coverage.streams && coverage.kernels) {
+  if (!coverage.streams && coverage.kernels && data.deviceEvents.count > 0) {
     list.push({ code: 'assumption.no-streams' });
   }
   if (!coverage.kernels) {

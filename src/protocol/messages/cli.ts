@@ -28,6 +28,7 @@ Prints the figures of a profile; progress goes to stderr.
   --map FROM=TO     paths of the run that begin with FROM lie below TO here; repeat for more
   --stacks PATH     a second profile of the same code, recorded with Python stacks: its lines are carried over
   --fusions DIR     fusions of your own are in DIR/.fuselens/fusions; repeat for more
+  --all-ranks       every rank in the tables over ranks, where many are summed up otherwise
   --json            the report as JSON (schema fuselens/1), times in microseconds relative to baseNs
   --md              the report as Markdown, with the definition of every figure
   --html FILE       the report as one self-contained page
@@ -98,7 +99,14 @@ DIR/optimized, and DIR/workspace with the model's source.
   'cli.usage.ranks': '--ranks takes a number from 1 to 16, not “{value}”.',
   'cli.failure.nothing-readable': '{file}: nothing in it could be read.',
   'cli.failure.sentence': '{sentence}',
-  'cli.failure.write': '{file} could not be written ({reason}).',
+  'error.write': '{file} could not be written ({reason}).',
+  'error.write-denied': '{file} could not be written: you may not write there ({reason}). Name another place, or change the rights of that one.',
+  'error.write-read-only': '{file} could not be written: that disk is read-only. Name another place.',
+  'error.write-full': '{file} could not be written: the disk is full, or your share of it ({reason}). Make room, or name another place.',
+  'error.write-in-the-way': '{file} could not be written: a file stands where a folder has to be. Name another place.',
+  'error.write-folder': '{file} could not be written: it is a folder. Name a file in it.',
+  'error.write-nowhere': '{file} could not be written: the folder it lies in is not there, or takes nothing new. Name another place.',
+  'error.write-name': '{file} could not be written: the name is too long. Choose a shorter one.',
   'cli.failure.overwrites-profile': '{file} belongs to the profile that is read: write to another file.',
   'cli.failure.not-empty': '{folder} is not empty: choose a new folder, so that nothing of yours is overwritten.',
   'cli.operators': 'This run had no device: the rows of {file} are operators of the CPU, with their threads in the place of streams.',

@@ -6,6 +6,7 @@
 import { HostKind, type Coverage, type RankData, type StepInfo } from '../profile/columns';
 import { StringTable } from '../profile/strings';
 import { readAnalysis, type AnalysisTables } from './ascendDbAnalysis';
+import { readCounters } from './ascendDbCounters';
 import { readFacts, readMemory, readRankIdentity } from './ascendDbContext';
 import { readDeviceTables, type DatabaseDevice } from './ascendDbDevice';
 import { readHostTables, type DatabaseHost } from './ascendDbHost';
@@ -41,13 +42,14 @@ export async function readAscendDb(context: ReaderContext, input: DatabaseInput)
     const tasks = readCommunicationTasks(tables, names, strings, linked.deviceEvents, baseNs);
     const identity = readRankIdentity(tables);
     const memory = readMemory(tables, names, baseNs);
+    const counters = readCounters(tables, names, baseNs, problems, file);
     const facts = await readFacts(context, input.path, tables);
     const analysis = await readAnalysisBeside(context, input.path);
     report(context, file, device, host, steps);
     return {
       backend: 'ascend', rank: identity.rank ?? input.rank, device: identity.device ?? onlyDevice(device), host: identity.host, baseNs, strings,
       ...linked, streams: device.streams.list, threads: host.threads, steps, coverage: coverageOf(linked, device, steps),
-      detailSource: { kind: 'none' }, deviceDetailSource: { kind: 'none' }, memory, facts, ...analysis,
+      detailSource: { kind: 'none' }, deviceDetailSource: { kind: 'none' }, memory, ...(counters === undefined ? {} : { counters }), facts, ...analysis,
       ...(tasks === undefined ? {} : { communicationTasks: tasks }),
     };
   } finally {

@@ -289,7 +289,7 @@ export class AscendTraceEvents implements TraceVisitor {
   }
 
   private read(found: FoundArguments, event: TraceEvent): FoundArguments {
-    found.read(event.bytes, event.argsStart, event.argsEnd, event.literalBackslashes);
+    found.readEvent(event);
     return found;
   }
 

@@ -9,9 +9,11 @@ import { StringTable } from '../profile/strings';
 import { CounterBuilder } from './counterBuilder';
 import { counterName } from './counterNames';
 import { BACKSLASH, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, isSpace, skipNested, skipScalar, skipString } from './jsonScanner';
+import { SameBytes } from './kinetoRows';
 import type { TraceClock } from './traceClock';
 import type { TraceEvent } from './traceEvent';
-import { parseDecimal } from './traceNumbers';
+import type { EventLayout } from './traceLayout';
+import { parseDecimal, parseInteger } from './traceNumbers';
 import { decodeText } from './traceText';
 
 /** Series of one trace, and values of all of them together, before all are thinned to about half. */
@@ -36,9 +38,16 @@ interface Growing {
 export class TraceCounters {
   private readonly processes = new StringTable();
   private readonly processNames = new Map<number, string>();
+  /** Counters of a process come together. */
+  private readonly sameProcess = new SameBytes();
+  private lastProcess = 0;
   private readonly names = new StringTable();
   private readonly keys = new StringTable();
   private readonly apart = new StringTable();
+  /** Of events with one small number as identity among the arguments, the usual case: key and value → `apart`. */
+  private readonly apartOf = new Map<number, number>();
+  /** Keys of the arguments, for the layouts met lately. */
+  private readonly plans: { readonly layout: EventLayout; readonly keys: Uint32Array }[] = [];
   private readonly isIdentity: (boolean | undefined)[] = [];
   private readonly series = new Map<number, Growing>();
   private held = 0;
@@ -62,7 +71,10 @@ export class TraceCounters {
     }
     const time = clock.beside(bytes, event.timeStart, event.timeEnd);
     const count = this.readArguments(event);
-    const process = event.processStart < 0 ? 0 : this.processes.internBytes(bytes, event.processStart, event.processEnd);
+    if (!this.sameProcess.matches(bytes, event.processStart, event.processEnd)) {
+      this.lastProcess = event.processStart < 0 ? 0 : this.processes.internBytes(bytes, event.processStart, event.processEnd);
+    }
+    const process = this.lastProcess;
     const name = event.nameStart < 0 ? 0 : this.names.internBytes(bytes, event.nameStart, event.nameEnd, decodeText);
     const apart = this.identity(event, count);
     let numbers = 0;
@@ -111,19 +123,58 @@ export class TraceCounters {
   }
 
   /** What of the event identifies its series beside the name: 0 for nothing. */
-  private identity({ bytes, idStart, idEnd }: TraceEvent, count: number): number {
+  private identity(event: TraceEvent, count: number): number {
+    let first = -1;
+    for (let i = 0; i < count; i++) {
+      const { key } = this.found[i];
+      if ((this.isIdentity[key] ??= IDENTITY.test(this.keys.get(key)))) {
+        if (first >= 0 || event.idStart >= 0) {
+          return this.identityText(event, count);
+        }
+        first = i;
+      }
+    }
+    if (first < 0) {
+      return event.idStart < 0 ? 0 : this.identityText(event, count);
+    }
+    const { key, start, end } = this.found[first];
+    const number = start < 0 ? 0 : parseInteger(event.bytes, start, end);
+    if (!(number >= 0 && number < MOST_OTHERS) || (end - start > 1 && event.bytes[start] === 0x30)) {
+      return this.identityText(event, count);
+    }
+    const short = key * MOST_OTHERS + number;
+    let apart = this.apartOf.get(short);
+    if (apart === undefined) {
+      apart = this.identityText(event, count);
+      this.apartOf.set(short, apart);
+    }
+    return apart;
+  }
+
+  private identityText({ bytes, idStart, idEnd }: TraceEvent, count: number): number {
     let text = idStart < 0 ? '' : decodeText(bytes, idStart, idEnd);
     for (let i = 0; i < count; i++) {
       const { key, start, end } = this.found[i];
-      if ((this.isIdentity[key] ??= IDENTITY.test(this.keys.get(key)))) {
-        text += `${text === '' ? '' : ' · '}${this.keys.get(key)} ${decodeText(bytes, start, end)}`;
+      if (this.isIdentity[key] === true) {
+        text += `${text === '' ? '' : ' · '}${this.keys.get(key)} ${start < 0 ? '' : decodeText(bytes, start, end)}`;
       }
     }
     return text === '' ? 0 : this.apart.intern(text);
   }
 
   /** Fills `found`; how many there are. Values that are no text and no number keep their bytes, which then are no number either. */
-  private readArguments({ bytes, argsStart, argsEnd, literalBackslashes: literal }: TraceEvent): number {
+  private readArguments(event: TraceEvent): number {
+    const { bytes, argsStart, argsEnd, literalBackslashes: literal, layout } = event;
+    if (layout !== undefined) {
+      const keys = this.keysOf(layout);
+      for (let i = 0; i < keys.length; i++) {
+        const slot = (this.found[i] ??= { key: 0, start: 0, end: 0 });
+        slot.key = keys[i];
+        slot.start = event.valueStart[layout.firstArgument + i];
+        slot.end = event.valueEnd[layout.firstArgument + i];
+      }
+      return keys.length;
+    }
     let count = 0;
     let p = argsStart + 1;
     while (argsStart >= 0 && p < argsEnd) {
@@ -154,6 +205,17 @@ export class TraceCounters {
       slot.end = isText ? p - 1 : p;
     }
     return count;
+  }
+
+  private keysOf(layout: EventLayout): Uint32Array {
+    for (const plan of this.plans) {
+      if (plan.layout === layout) {
+        return plan.keys;
+      }
+    }
+    const keys = Uint32Array.from(layout.argumentKeys, (key) => this.keys.internBytes(key, 0, key.length, decodeText));
+    this.plans.push({ layout, keys });
+    return keys;
   }
 
   /** The finished series in order of appearance; undefined when there are none. `place` turns a time as read into one to keep, or NaN. */

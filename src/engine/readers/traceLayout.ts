@@ -241,7 +241,7 @@ export class EventLayouts {
         return after;
       }
     }
-    if (++this.misses > 1000 && this.misses > this.hits) {
+    if (++this.misses > 1000 && this.misses > this.hits && layouts.length > 0) {
       // A file that writes no two events alike: trying would cost more than it saves.
       layouts.length = 0;
       this.last = undefined;

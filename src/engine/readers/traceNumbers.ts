@@ -129,10 +129,13 @@ const POWERS = Array.from({ length: 16 }, (_, i) => 10 ** i);
 const DECIMAL = /^\s*-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 
 /**
- * A decimal number in `[start, end)` as `JSON.parse` reads it; NaN for anything else and for what no double holds (1e999). Up to
+ * A decimal number in `[start, end)` (-1: absent) as `JSON.parse` reads it; NaN for anything else and for what no double holds (1e999). Up to
  * 15 digits are read here: the quotient of two exact numbers is the nearest double.
  */
 export function parseDecimal(bytes: Uint8Array, start: number, end: number): number {
+  if (start < 0) {
+    return NaN;
+  }
   const negative = bytes[start] === 0x2d;
   let digits = 0;
   let value = 0;

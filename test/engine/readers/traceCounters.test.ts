@@ -6,8 +6,10 @@ import type { CounterSeries, RankData } from '../../../src/engine/profile/column
 import { ProblemList, type Problem } from '../../../src/engine/profile/problems';
 import { deserializeRank, serializeRank } from '../../../src/engine/profile/serialize';
 import { CounterBuilder, MOST_POINTS } from '../../../src/engine/readers/counterBuilder';
+import { readAscendDb } from '../../../src/engine/readers/ascendDb';
 import { readKinetoTrace } from '../../../src/engine/readers/kineto';
 import { parseDecimal } from '../../../src/engine/readers/traceNumbers';
+import { openSqlite } from '../../../src/node/sqlite';
 import { nodeFilePort } from '../../../src/node/filePort';
 import { hasSharedData, sharedPath } from '../../sharedData';
 import { nanoseconds, outputOf, readOnly } from './ascendSupport';
@@ -178,5 +180,47 @@ describe('Decimal numbers of arguments', () => {
       assert.ok(Number.isNaN(parse(text)), text);
     }
     assert.deepEqual(['.5', '5.', ' 7\t', '-0', '1E2'].map(parse), [0.5, 5, 7, -0, 100]);
+  });
+});
+
+describe('Counters of Ascend databases', function () {
+  this.timeout(60_000);
+  const folder = (form: string): string => sharedPath('ascend', 'msinsight-alexnet', form, 'level1', 'rank0_ascend_pt');
+  const file = path.join(outputOf(folder('db'), 'ascend_pytorch_profiler_0.db'));
+  before(function () {
+    if (!hasSharedData()) {
+      this.skip();
+    }
+  });
+
+  it('are the rows of its tables, with the names of the text export of the same kind of run', async () => {
+    const problems = new ProblemList();
+    const rank = await readAscendDb({ port: nodeFilePort(), problems }, { path: file });
+    const database = await openSqlite(file);
+    const rows = (sql: string): readonly string[] => [...database.rows(sql)].map(([time, value]) => `${String(time)} ${Number(value)}`);
+    const named = new Map((rank.counters ?? []).map((series) => [`${series.group}|${series.name}|${series.unit}`, linesOf(rank, series)]));
+    const text = "(SELECT value FROM STRING_IDS WHERE id =";
+    const cases = [
+      ['AI Core Freq|AI Core Freq|MHz', 'SELECT timestampNs, freq FROM AICORE_FREQ ORDER BY timestampNs'],
+      ['NPU MEM|APP/HBM|B', `SELECT timestampNs, hbm FROM NPU_MEM WHERE ${text} type) = 'app' ORDER BY timestampNs`],
+      ['HBM|HBM 3/Write|B/s', `SELECT timestampNs, bandwidth FROM HBM WHERE hbmId = 3 AND ${text} type) = 'write' ORDER BY timestampNs`],
+      ['LLC|LLC 1 Read/Hit Rate|%', 'SELECT timestampNs, hitRate FROM LLC WHERE llcId = 1 ORDER BY timestampNs'],
+      ['Stars Soc Info|Mata Bw Level|', 'SELECT timestampNs, mataBwLevel FROM SOC_BANDWIDTH_LEVEL ORDER BY timestampNs'],
+      ['Acc PMU|read_ost · acc_id 27|', 'SELECT timestampNs, readOstLevel FROM ACC_PMU WHERE accId = 27 ORDER BY timestampNs'],
+    ];
+    try {
+      for (const [name, sql] of cases) {
+        const expected = rows(sql);
+        assert.ok(expected.length > 1, name);
+        assert.deepEqual(named.get(name), expected, name);
+      }
+    } finally {
+      database.close();
+    }
+    const { data } = await readOnly(folder('text'));
+    const names = (counters: RankData['counters'] = []): readonly string[] => counters.map(({ group, name }) => `${group}|${name}`).filter((name) => !/\/Memory$|^QoS/.test(name)).sort();
+    // The text export adds DDR and HBM up as `Memory`; a database of this schema has no QoS.
+    assert.deepEqual(names(rank.counters), names(data.counters));
+    assert.deepEqual(problems.toArray().filter(({ kind }) => kind.startsWith('counters')), []);
   });
 });

@@ -1,7 +1,7 @@
 import type { CounterSeries } from '../profile/columns';
 import type { ProblemList } from '../profile/problems';
 import { CounterBuilder } from './counterBuilder';
-import { asDouble, DatabaseStrings, numberOf, type SqliteTables } from './sqliteTables';
+import { asDouble, type DatabaseStrings, numberOf, type SqliteTables } from './sqliteTables';
 
 /** One sampled table. Columns it does not name (`deviceId` and ids apart) are counters under their own names, of no known unit. */
 interface Sampled {

@@ -150,4 +150,20 @@ describe('what fuselens writes', function () {
     const starts = new Set(traceEvents.filter(({ ph }) => ph === 's').map(({ ts }) => ts));
     assert.ok(starts.size > 0, 'launch arrows');
   });
+
+  it('the Perfetto trace holds every value of the counters that the profile has', async () => {
+    const rank = sharedPath('ascend', 'msinsight-alexnet', 'text', 'level0', 'rank0_ascend_pt');
+    const file = folder.path('counters.json');
+    assert.equal((await cli(['export', rank, '--perfetto', file])).code, 0);
+    type Counter = TraceEvent & { readonly args: Readonly<Record<string, number>> };
+    const counted = (events: readonly TraceEvent[], name: string, key: string, scale: number): readonly number[] =>
+      (events as readonly Counter[]).filter((event) => event.ph === 'C' && event.name === name).sort((a, b) => Number(a.ts) - Number(b.ts)).map(({ args }) => args[key] * scale);
+    const written = (JSON.parse(readFileSync(file, 'utf8')) as { readonly traceEvents: readonly TraceEvent[] }).traceEvents;
+    const recorded = JSON.parse(readFileSync(path.join(rank, 'ASCEND_PROFILER_OUTPUT', 'trace_view.json'), 'utf8')) as readonly TraceEvent[];
+    for (const [name, key, unit, scale, as] of [['QoS OTHERS', 'value', 'value', 1, 'QoS OTHERS'], ['APP/HBM', 'KB', 'B', 1024, 'NPU MEM · APP/HBM'], ['HBM 2/Read', 'Read(MB/s)', 'MB/s', 1, 'HBM 2/Read'], ['AI Core Freq', 'MHz', 'MHz', 1, 'AI Core Freq']] as const) {
+      const expected = counted(recorded, name, key, scale);
+      assert.ok(expected.length > 1, name);
+      assert.deepEqual(counted(written, as, unit, 1), expected, name);
+    }
+  });
 });

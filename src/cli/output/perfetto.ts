@@ -3,8 +3,8 @@ import { EventKind, HostKind, type RankData } from '../../engine/profile/columns
 import { SubLanes } from './subLanes';
 
 /**
- * A plain Chrome trace that Perfetto and chrome://tracing read: streams, host threads, Python frames, steps, and an arrow from
- * each launch to its kernels. Format: "Trace Event Format", complete (X), metadata (M) and flow (s, f) events.
+ * A plain Chrome trace that Perfetto and chrome://tracing read: streams, host threads, Python frames, steps, counters, and an arrow from
+ * each launch to its kernels. Format: "Trace Event Format", complete (X), metadata (M), counter (C) and flow (s, f) events.
  *
  * Both viewers drop or misplace slices that overlap on one track, so overlapping events go to extra tracks of the same name.
  * Times are exact decimals of microseconds relative to `baseTimeNanoseconds`.
@@ -34,6 +34,9 @@ export function* perfettoRank({ data, label, index }: PerfettoRank, baseNs: bigi
     yield chunk;
   }
   for (const chunk of writer.host(data, label)) {
+    yield chunk;
+  }
+  for (const chunk of writer.counters(data, label)) {
     yield chunk;
   }
 }
@@ -97,6 +100,29 @@ class TraceWriter {
       const stack = strings.get(events.stack[row]);
       this.slice(strings.get(events.name[row]), HOST_KINDS[events.kind[row]] ?? 'host', process, track, start, duration, stack === '' ? {} : { stack });
       yield* this.full();
+    }
+    yield* this.rest();
+  }
+
+  /** Counters and memory over time. The format cannot say that a value is not known: such values are left out. */
+  *counters({ counters = [], memory }: RankData, label: string): Generator<string> {
+    const process = this.firstProcess + 3;
+    const series = [
+      ...counters.map(({ group, name, unit, timeNs, value }) => ({ name: group === '' || name.startsWith(group) ? name : `${group} · ${name}`, unit, timeNs, value })),
+      ...memory.flatMap(({ component, device, timeNs, allocatedBytes, reservedBytes, activeBytes }) =>
+        Object.entries({ allocated: allocatedBytes, reserved: reservedBytes, active: activeBytes }).map(([measure, value]) => ({ name: `${component} ${device} · ${measure}`, unit: 'B', timeNs, value }))),
+    ];
+    if (series.length > 0) {
+      this.metadata('process_name', process, 0, `${label}: counters`);
+    }
+    for (const { name, unit, timeNs, value } of series) {
+      const head = `,\n{"ph":"C","pid":${process},"name":${JSON.stringify(name)},"args":{${JSON.stringify(unit === '' ? 'value' : unit)}:`;
+      for (let i = 0; i < timeNs.length; i++) {
+        if (!Number.isNaN(value[i]) && !Number.isNaN(timeNs[i])) {
+          this.push(`${head}${value[i]}},"ts":${this.time(timeNs[i])}}`);
+          yield* this.full();
+        }
+      }
     }
     yield* this.rest();
   }

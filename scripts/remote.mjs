@@ -1,12 +1,12 @@
 /**
  * `npm run test:remote [-- --grep TEXT] [FILE.remote.ts]`: runs over a real sshd, Slurm and Ray on this machine, with keys made for
- * the occasion, and the whole round with PyTorch, where `npm run test:torch -- --prepare` has put it. As root on Debian it installs
- * what is missing (and says so); elsewhere a part that cannot run is skipped and named.
+ * the occasion, the whole round with PyTorch, where `npm run test:torch -- --prepare` has put it, and Slurm's jobs as the editor
+ * shows them. As root on Debian it installs what is missing (and says so); elsewhere a part that cannot run is skipped and named.
  */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { ensureDependencies, findTorch, root } from './environment.mjs';
+import { ensureChromium, ensureDependencies, ensureServer, findTorch, root } from './environment.mjs';
 
 const PACKAGES = { sshd: 'openssh-server', ip: 'iproute2', ps: 'procps', rsync: 'rsync', zsh: 'zsh', fish: 'fish', tcsh: 'tcsh', slurmctld: 'slurm-wlm', munged: 'munge', git: 'git', python3: 'python3' };
 const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
@@ -70,16 +70,23 @@ const ray = rayFolder();
 if (ray === undefined) {
   console.log('Ray could not be installed: its tests are skipped.');
 }
-if (!run(process.execPath, ['esbuild.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] })) {
+const options = process.argv.slice(2);
+const files = options.filter(option => option.endsWith('.remote.ts'));
+/** The story in the editor takes the package, as all stories do; the build that goes with it serves the others as well. */
+const withEditor = (files.length === 0 || files.some(file => file.endsWith('Story.remote.ts'))) && process.getuid?.() === 0 && !absent.includes('slurmctld');
+const obstacle = withEditor ? ensureServer() ?? ensureChromium() : undefined;
+if (obstacle !== undefined) {
+  console.log(`Slurm in the editor is left out, ${obstacle.reason}. To run it: ${obstacle.remedy}`);
+}
+const editor = withEditor && obstacle === undefined;
+if (!run(process.execPath, [editor ? 'scripts/package.mjs' : 'esbuild.mjs'], { stdio: ['ignore', 'ignore', 'inherit'] })) {
   process.exit(1);
 }
 const folder = path.join(root, 'test/run/remote');
-const options = process.argv.slice(2);
-const files = options.filter(option => option.endsWith('.remote.ts'));
 const all = fs.readdirSync(folder).filter(file => file.endsWith('.remote.ts')).sort().map(file => path.join('test/run/remote', file));
 const mocha = spawnSync(process.execPath, ['node_modules/mocha/bin/mocha.js', '--timeout', '300000', '--retries', '1',
   // Here nothing may be skipped.
   ...(process.env.CI === undefined ? [] : ['--forbid-pending']), ...options.filter(option => !option.endsWith('.remote.ts')), ...(files.length > 0 ? files : all)], {
-  cwd: root, stdio: 'inherit', env: { ...process.env, ...(ray === undefined ? {} : { FUSELENS_RAY: ray }), ...(python === undefined ? {} : { FUSELENS_PYTHON: python }) },
+  cwd: root, stdio: 'inherit', env: { ...process.env, ...(ray === undefined ? {} : { FUSELENS_RAY: ray }), ...(python === undefined ? {} : { FUSELENS_PYTHON: python }), ...(editor ? { FUSELENS_EDITOR: '1' } : {}) },
 });
 process.exitCode = mocha.status ?? 1;

@@ -1,9 +1,10 @@
-import { mkdir, open, rm, writeFile } from 'node:fs/promises';
+import { open, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { asReason, ProblemList, UnreadableInput } from '../engine/profile/problems';
 import { RANK_FORMAT_VERSION, serializeRank } from '../engine/profile/serialize';
 import { COLUMNS_INDEX, type StoredProfile, type StoredRankEntry } from '../engine/readers/storedColumns';
+import { makeFolder } from '../node/makeFolder';
 import { parseCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
@@ -30,7 +31,7 @@ export async function columnsCommand(args: readonly string[], context: CommandCo
   problems.addAll(summary.problems);
   const entries: StoredRankEntry[] = [];
   try {
-    await mkdir(out, { recursive: true });
+    await makeFolder(path.resolve(out));
     // An index of an earlier time must not name files that are being written.
     await rm(path.join(out, COLUMNS_INDEX), { force: true });
     for (const rank of ranks) {

@@ -15,6 +15,7 @@ import { switchesFor, type FrameworkSwitch, type SwitchCache } from '../engine/f
 import { ModuleSet, type ModuleScope } from '../engine/python/program';
 import { indexSources, scopeOf } from '../engine/python/sourceIndex';
 import { nodeFilePort } from '../node/filePort';
+import { makeFolder } from '../node/makeFolder';
 import { pythonParser } from '../node/pythonParser';
 import { fuseReason, WAIVABLE_REASONS } from '../protocol/fuseReason';
 import { text } from '../protocol/text';
@@ -25,7 +26,7 @@ import { chooseRanks, nothingReadable, openProfile } from './openSession';
 import { lineEdits } from './output/lineEdits';
 import { unifiedDiff } from './output/unifiedDiff';
 import { fusionFolders, ownFusions } from './ownFusions';
-import { writeTextFile } from './textFile';
+import { cannotWrite, writeTextFile } from './textFile';
 
 const OPTIONS = {
   backend: { type: 'string' }, list: { type: 'boolean' }, json: { type: 'boolean' }, diff: { type: 'boolean' }, write: { type: 'boolean' },
@@ -265,7 +266,7 @@ async function writePatch({ scope, replan, reparse }: Planned, folder: string, i
     context.io.err(`${text('cli.fuse.no-patch', { file: scope.file }, context.translate)}\n`);
     return;
   }
-  await mkdir(folder, { recursive: true });
+  await makeFolder(path.resolve(folder)).catch((error: unknown) => { throw cannotWrite(folder, error); });
   const file = path.join(folder, `${made.name}.py`);
   await writeTextFile(file, made.text);
   context.io.err(`${text('cli.fuse.patched', { file, count: made.replaced.length, module: made.name }, context.translate)}\n`);

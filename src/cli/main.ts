@@ -17,7 +17,7 @@ function main(): void {
   // `fuselens … | head` closes the pipe early: that is no failure worth words.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') {
-      process.stderr.write(`fuselens: ${text('cli.failure.write', { file: 'stdout', reason: error.code ?? error.message })}\n`);
+      process.stderr.write(`fuselens: ${text('error.write', { file: 'stdout', reason: error.code ?? error.message })}\n`);
     }
     process.exit(error.code === 'EPIPE' ? 0 : 2);
   });

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { visibleText } from '../protocol/visibleText';
 import { text } from '../protocol/text';
 import { planPush, push, type PushPlan } from '../run/push';
 import { pushedFolder } from '../run/run';
@@ -41,6 +42,8 @@ export function planLines(plan: PushPlan, host: string, { translate }: CommandCo
     ...files.slice(0, SHOWN).map(({ path: name, why, newerThere, bytes }) => `  ${why === 'new' ? '+' : newerThere === true ? '!' : '~'} ${name} (${size(bytes)})`),
     ...(more > 0 ? [`  … ${more}`] : []),
     ...(files.some(({ newerThere }) => newerThere === true) ? [text('run.push-newer', { count: files.filter(({ newerThere }) => newerThere === true).length, host }, translate)] : []),
-    ...plan.overLimit.map(({ path: name, bytes }) => text('run.push-large', { file: name, size: size(bytes) }, translate)), '',
+    ...plan.overLimit.map(({ path: name, bytes }) => text('run.push-large', { file: name, size: size(bytes) }, translate)),
+    ...plan.notFiles.slice(0, SHOWN).map(({ path: name, why }) => text(`run.push-${why}`, { file: visibleText(name) }, translate)),
+    ...(plan.notFiles.length > SHOWN ? [`  … ${plan.notFiles.length - SHOWN}`] : []), '',
   ].join('\n');
 }

@@ -1,6 +1,7 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { writeSample } from '../engine/sample/writeSample';
+import { makeFolder } from '../node/makeFolder';
 import { text } from '../protocol/text';
 import { parseCommand } from './commandLine';
 import { ExitCode } from './exitCode';
@@ -24,7 +25,7 @@ export async function sampleCommand(args: readonly string[], { io, translate }: 
     throw new CommandFailure('cli.failure.not-empty', { folder });
   }
   await writeSample({
-    mkdir: async (name) => { await mkdir(name, { recursive: true }).catch((error: unknown) => { throw cannotWrite(name, error); }); },
+    mkdir: async (name) => { await makeFolder(name).catch((error: unknown) => { throw cannotWrite(name, error); }); },
     write: async (name, chunks) => {
       const file = await TextFile.create(name);
       try {

@@ -1,4 +1,5 @@
 import { open, realpath, writeFile, type FileHandle } from 'node:fs/promises';
+import { writeRefusal } from '../node/writeRefusal';
 import { CommandFailure } from './io';
 
 /** A file written chunk by chunk; whatever the disk says becomes one sentence that names the file. */
@@ -42,8 +43,6 @@ export async function writeTextFile(path: string, text: string): Promise<void> {
 
 /** What the disk said, as one sentence. */
 export function cannotWrite(file: string, error: unknown): Error {
-  if (!(error instanceof Error) || !('code' in error)) {
-    return error instanceof Error ? error : new Error(String(error));
-  }
-  return new CommandFailure('cli.failure.write', { file, reason: String(error.code) });
+  const refusal = writeRefusal(file, error);
+  return refusal === undefined ? error instanceof Error ? error : new Error(String(error)) : new CommandFailure(refusal.code, refusal.args);
 }

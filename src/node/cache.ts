@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, unlink, utimes } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat, unlink, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import type { RankData } from '../engine/profile/columns';
 import type { Problem } from '../engine/profile/problems';
 import { deserializeRank, RANK_FORMAT_VERSION, serializeRank, type StoredRank } from '../engine/profile/serialize';
 import type { RankSource } from '../engine/readers/reader';
 import type { ColumnCache } from '../engine/session';
+import { makeFolder } from './makeFolder';
 
 export interface CacheOptions {
   /** Made when first needed; never beside a profile. */
@@ -70,7 +71,7 @@ export class NodeColumnCache implements ColumnCache {
       const parts = serializeRank({ data, problems });
       const bytes = parts.reduce((sum, part) => sum + part.length, 0);
       if (bytes <= this.limit) {
-        await mkdir(this.options.folder, { recursive: true });
+        await makeFolder(this.options.folder);
         await writeWhole(this.file(key), parts);
         await trimCache(this.options.folder, this.limit);
       }

@@ -1,10 +1,11 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { constants, deflateRaw, inflateRaw } from 'node:zlib';
 import type { SpillStore } from '../engine/port';
 import type { RankSource } from '../engine/readers/reader';
 import { cacheKey, temporaryName, touch, trimCache, type CacheOptions } from './cache';
+import { makeFolder } from './makeFolder';
 
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
@@ -173,7 +174,7 @@ class SpillWriter implements SpillStore {
   /** Several blocks may come here at once; the file is made once. */
   private async start(): Promise<void> {
     this.opening ??= (async () => {
-      await mkdir(this.folder, { recursive: true });
+      await makeFolder(this.folder);
       this.handle = await open(this.temporary, 'wx+');
     })();
     await this.opening;

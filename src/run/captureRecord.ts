@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { makeFolder } from '../node/makeFolder';
 import type { Hosts } from './hosts';
 import { quoteWord } from './posix';
 import type { Run } from './run';
@@ -13,6 +14,6 @@ export async function keepRecord(hosts: Hosts, run: Run, output: string): Promis
     const at = line.indexOf('=');
     return at > 0 ? [[line.slice(0, at), line.slice(at + 1)]] : [];
   }));
-  await mkdir(output, { recursive: true });
+  await makeFolder(output);
   await writeFile(path.join(output, RUN_RECORD_NAME), `${JSON.stringify({ ...run.record, environment }, undefined, 2)}\n`);
 }

@@ -1,7 +1,10 @@
-import { mkdir, open, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { access, open, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { once } from 'node:events';
 import * as path from 'node:path';
 import { createGunzip } from 'node:zlib';
+import { makeFolder } from '../node/makeFolder';
+import { writeRefusal } from '../node/writeRefusal';
 import { runFailure, explainRunFailure, RunFailure } from './failure';
 import type { FetchOptions, FetchResult } from './fetch';
 import { requireHostFiles, type HostFile } from './hostFiles';
@@ -26,7 +29,7 @@ export async function fetchFiles(options: FetchOptions): Promise<FetchResult> {
   }
   const missing: HostFile[] = [];
   for (const file of wanted) {
-    const here = await stat(path.join(to, safePath(file.path))).catch(() => undefined);
+    const here = await fileHere(path.join(to, safePath(file.path)));
     if (here === undefined || here.size !== file.bytes || Math.abs(Math.floor(here.mtimeMs / 1000) - file.modified) > 1) {
       missing.push(file);
     }
@@ -37,13 +40,33 @@ export async function fetchFiles(options: FetchOptions): Promise<FetchResult> {
   if (missing.length === 0) {
     return { ...result, receivedBytes: 0, method: 'stream' };
   }
-  await mkdir(to, { recursive: true });
+  await makeFolder(to).then(() => access(to, constants.W_OK)).catch((error: unknown) => { throw refused(to, error); });
   if (await canRsync(shell, tools)) {
     const receivedBytes = await runRsync(shell, { tools, direction: 'fetch', local: to, remote: from, files: missing.map((file) => file.path), onBytes: (bytes) => report(bytes, ''), ...(signal === undefined ? {} : { signal }) });
     report(totalBytes, '');
     return { ...result, receivedBytes, method: 'rsync' };
   }
   return { ...result, receivedBytes: await stream(options, missing, report), method: 'stream' };
+}
+
+/** Undefined: not there yet. Something else where a file has to be is told before anything is sent. */
+async function fileHere(target: string): Promise<Stats | undefined> {
+  const found = await stat(target).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') {
+      throw refused(target, error);
+    }
+    return undefined;
+  });
+  if (found?.isDirectory() === true) {
+    throw runFailure('error.run-fetch-onto-folder', { file: target });
+  }
+  return found;
+}
+
+/** What the file system here said, as one sentence. */
+function refused(file: string, error: unknown): Error {
+  const refusal = writeRefusal(file, error);
+  return refusal === undefined ? error instanceof Error ? error : new Error(String(error)) : runFailure(refusal.code, refusal.args, String(error));
 }
 
 /** A path of the host that must stay below the folder it is fetched into. */
@@ -115,7 +138,7 @@ async function receive(source: AsyncIterable<Buffer>, host: string, to: string, 
     left = files[at].bytes - offsets[at];
     answer = '';
     const part = partOf(to, files[at]);
-    await mkdir(path.dirname(part), { recursive: true });
+    await makeFolder(path.dirname(part));
     out = await open(part, offsets[at] > 0 ? 'r+' : 'w');
     await out.truncate(offsets[at]);
   };
@@ -161,7 +184,7 @@ async function receive(source: AsyncIterable<Buffer>, host: string, to: string, 
   } catch (error) {
     // A stream that was cut in the middle of a compressed block: what came before it is written.
     if (!isCut(error)) {
-      throw error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT') ? runFailure('error.run-disk-full-here', {}, error.message) : error;
+      throw error instanceof RunFailure ? error : refused(path.join(to, at < files.length ? safePath(files[at].path) : ''), error);
     }
   } finally {
     await close();

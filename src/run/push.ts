@@ -13,6 +13,13 @@ export interface PushPlan {
   /** Left out by rules, as the topmost path each; `overLimit`: too large for source code. */
   readonly ignored: readonly string[];
   readonly overLimit: readonly { readonly path: string; readonly bytes: number }[];
+  readonly notFiles: readonly NotSent[];
+}
+
+/** What is no file that could be sent: a link out of the folder, to a folder or to nothing; a socket, pipe or device. */
+export interface NotSent {
+  readonly path: string;
+  readonly why: 'link-outside' | 'link-to-folder' | 'link-to-nothing' | 'special';
 }
 
 export interface SyncProgress {

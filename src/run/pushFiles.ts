@@ -1,4 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import * as path from 'node:path';
 import { createGzip } from 'node:zlib';
 import { packTar } from 'modern-tar/fs';
@@ -8,7 +9,7 @@ import { absoluteThere, hostFacts } from './hostFacts';
 import { listHostFiles } from './hostFiles';
 import { IgnoreRules } from './ignoreRules';
 import { quoteWord } from './posix';
-import type { PushOptions, PushPlan } from './push';
+import type { NotSent, PushOptions, PushPlan } from './push';
 import { canRsync, runRsync } from './rsync';
 
 /** Larger files are data or checkpoints, and are named instead of sent. */
@@ -23,7 +24,7 @@ interface LocalFile {
 /** What a push would send: files that are new or differ in size or time. Nothing is changed anywhere. */
 export async function planPush({ shell, from, to, ignore = [], signal }: PushOptions): Promise<PushPlan> {
   const folder = absoluteThere((await hostFacts(shell, signal)).home, to);
-  const { files, ignored, overLimit } = await localFiles(from, ignore, signal);
+  const { files, ignored, overLimit, notFiles } = await localFiles(from, ignore, signal);
   const there = new Map((await listHostFiles(shell, folder, signal) ?? []).map((file) => [file.path, file] as const));
   const sent = files.flatMap(({ path: name, bytes, modified }): PushPlan['files'] => {
     const other = there.get(name);
@@ -33,7 +34,7 @@ export async function planPush({ shell, from, to, ignore = [], signal }: PushOpt
     const same = other.bytes === bytes && Math.abs(other.modified - modified) <= 1;
     return same ? [] : [{ path: name, bytes, why: 'changed' as const, ...(other.modified - modified > 1 ? { newerThere: true } : {}) }];
   });
-  return { from, to: folder, files: sent, unchanged: files.length - sent.length, bytes: sent.reduce((sum, { bytes }) => sum + bytes, 0), ignored, overLimit };
+  return { from, to: folder, files: sent, unchanged: files.length - sent.length, bytes: sent.reduce((sum, { bytes }) => sum + bytes, 0), ignored, overLimit, notFiles };
 }
 
 /**
@@ -56,7 +57,9 @@ export async function push(options: PushOptions, plan?: PushPlan): Promise<PushP
   } else {
     let bytes = 0;
     const sizes = new Map(todo.files.map((file) => [file.path, file.bytes]));
-    const archive = packTar(todo.files.map((file) => ({ type: 'file' as const, source: path.join(from, file.path), target: file.path })), {
+    // An archive would hold a link itself.
+    const sources = await Promise.all(todo.files.map((file) => realpath(path.join(from, file.path))));
+    const archive = packTar(todo.files.map((file, i) => ({ type: 'file' as const, source: sources[i], target: file.path })), {
       map: (header) => {
         bytes += sizes.get(header.name) ?? 0;
         report(bytes, header.name);
@@ -77,12 +80,14 @@ function failed({ shell }: PushOptions, stderr: string, exit: number): RunFailur
   return new RunFailure(explainRunFailure(stderr, exit, { transport: false, ...(shell.host === undefined ? {} : { host: shell.host }) }));
 }
 
-/** Regular files and links to them; links to folders are not followed. Sorted by path. */
-async function localFiles(from: string, ignore: readonly string[], signal: AbortSignal | undefined): Promise<{ files: readonly LocalFile[]; ignored: readonly string[]; overLimit: PushPlan['overLimit'] }> {
+/** Regular files and, as what they lead to, links to such files in the folder; links to folders are not followed. Sorted by path. */
+async function localFiles(from: string, ignore: readonly string[], signal: AbortSignal | undefined): Promise<{ readonly files: readonly LocalFile[] } & Pick<PushPlan, 'ignored' | 'overLimit' | 'notFiles'>> {
   const rules = new IgnoreRules(ignore);
   const files: LocalFile[] = [];
   const ignored: string[] = [];
   const overLimit: { path: string; bytes: number }[] = [];
+  const notFiles: NotSent[] = [];
+  const inside = `${await realpath(from).catch(() => from)}${path.sep}`;
   const visit = async (folder: string): Promise<void> => {
     if (signal?.aborted === true) {
       throw new Cancelled();
@@ -105,20 +110,35 @@ async function localFiles(from: string, ignore: readonly string[], signal: Abort
           // A folder that cannot be read is named, like one that a rule leaves out.
           ignored.push(`${name}/`);
         });
-      } else {
-        const found = await stat(path.join(from, name)).catch(() => undefined);
-        if (found?.isFile() === true) {
-          if (found.size > LARGEST_FILE) {
-            overLimit.push({ path: name, bytes: found.size });
-          } else {
-            files.push({ path: name, bytes: found.size, modified: Math.floor(found.mtimeMs / 1000) });
-          }
+      } else if (entry.isFile() || entry.isSymbolicLink()) {
+        const file = await fileAt(path.join(from, name), inside);
+        if (typeof file === 'string') {
+          notFiles.push({ path: name, why: file });
+        } else if (file !== undefined && file.size > LARGEST_FILE) {
+          overLimit.push({ path: name, bytes: file.size });
+        } else if (file !== undefined) {
+          files.push({ path: name, bytes: file.size, modified: Math.floor(file.mtimeMs / 1000) });
         }
+      } else {
+        notFiles.push({ path: name, why: 'special' });
       }
     }
   };
   await visit('').catch((error: unknown) => {
     throw error instanceof Cancelled ? error : runFailure('error.run-push-folder', { folder: from }, String(error));
   });
-  return { files, ignored, overLimit };
+  return { files, ignored, overLimit, notFiles };
+}
+
+/** A file or what a link leads to, or why it is not sent; undefined: gone meanwhile. What lies outside was not asked to be sent. */
+async function fileAt(at: string, inside: string): Promise<Stats | NotSent['why'] | undefined> {
+  const found = await stat(at).catch(() => undefined);
+  const real = await realpath(at).catch(() => undefined);
+  if (found === undefined || real === undefined) {
+    return (await lstat(at).catch(() => undefined))?.isSymbolicLink() === true ? 'link-to-nothing' : undefined;
+  }
+  if (!real.startsWith(inside)) {
+    return 'link-outside';
+  }
+  return found.isFile() ? found : found.isDirectory() ? 'link-to-folder' : 'special';
 }

@@ -5,6 +5,7 @@ import { openAskpass, type Askpass } from './askpass';
 import { runChild } from './childProcess';
 import { explainRunFailure, runFailure, RunFailure } from './failure';
 import { envelope, LARGEST_ARGUMENT, quoteWords } from './posix';
+import { HOST_PATTERN } from './runSchema';
 import { endMark } from './scriptEnd';
 import type { Shell, ShellOptions, ShellResult } from './shell';
 import { shortTemporaryFolder } from './temporaryFolder';
@@ -24,6 +25,10 @@ export class RemoteShell implements Shell {
   private controlFolder: string | undefined;
 
   constructor(readonly host: string, private readonly tools: RunTools = {}) {
+    // ssh is told where its options end; programs that start it for us (rsync) are not.
+    if (!isHostName(host)) {
+      throw runFailure('error.run-host-name', { host });
+    }
     this.file = tools.ssh ?? 'ssh';
   }
 
@@ -129,6 +134,9 @@ export class RemoteShell implements Shell {
     return { options, config };
   }
 }
+
+/** What ssh may be given as a destination: no option, no blanks. */
+export const isHostName = (host: string): boolean => new RegExp(HOST_PATTERN).test(host);
 
 /** True for failures after which trying again makes sense: the network, not a refusal. */
 export function isConnectionLoss(error: unknown): boolean {

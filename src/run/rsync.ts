@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+import { writeRefusal } from '../node/writeRefusal';
 import { runChild } from './childProcess';
 import { explainRunFailure, runFailure, RunFailure } from './failure';
 import { hostFacts } from './hostFacts';
@@ -38,7 +40,8 @@ export async function runRsync(shell: Shell, { tools, direction, local, remote, 
   const there = `${shell.host}:${remote.replace(/\/$/, '')}/`;
   const here = `${local.replace(/\/$/, '')}/`;
   const args = [
-    '-t', '-p', '-l', '-z', '-s', '--files-from=-', '--from0', '--partial-dir=.fuselens-part', '--no-inc-recursive', '--info=progress2,stats1', '--outbuf=L', '-e', rsh, '--',
+    // A link to a file here goes as that file; a link on a host is never made here.
+    '-t', '-p', ...(direction === 'push' ? ['-L'] : []), '-z', '-s', '--files-from=-', '--from0', '--partial-dir=.fuselens-part', '--no-inc-recursive', '--info=progress2,stats1', '--outbuf=L', '-e', rsh, '--',
     ...(direction === 'push' ? [here, there] : [there, here]),
   ];
   let text = '';
@@ -57,11 +60,27 @@ export async function runRsync(shell: Shell, { tools, direction, local, remote, 
     if (/is your shell clean\?/.test(stderr)) {
       throw runFailure('error.run-rsync-shell', { host: shell.host }, stderr);
     }
+    const refusal = direction === 'fetch' ? refusalHere(stderr) : undefined;
+    if (refusal !== undefined) {
+      throw refusal;
+    }
     const transport = exit === 255 || exit === 12 || exit === 30;
     throw new RunFailure(explainRunFailure(stderr, exit, { host: shell.host, transport }));
   }
   const moved = /sent ([\d,]+) bytes\s+received ([\d,]+) bytes/.exec(text);
   return moved === null ? 0 : Number(moved[direction === 'push' ? 1 : 2].replaceAll(',', ''));
+}
+
+/** What the file system here refused; rsync names the temporary file beside the wanted one (`.NAME.Xa1b2c`). */
+function refusalHere(stderr: string): RunFailure | undefined {
+  const found = /\[(?:receiver|generator)\] \w+(?:\(\))? (?:of )?"(.+?)"[^\n]*failed: [^\n]*\((\d+)\)/.exec(stderr);
+  const code = found === null ? undefined : Object.entries(constants.errno).find(([, number]) => number === Number(found[2]))?.[0];
+  if (found === null || code === undefined) {
+    return undefined;
+  }
+  const file = found[1].replace(/([^/]*)$/, (name) => name.replace(/^\.(.+)\.[A-Za-z0-9]{6}$/, '$1'));
+  const refusal = writeRefusal(file, Object.assign(new Error(code), { code }));
+  return refusal === undefined ? undefined : runFailure(refusal.code, refusal.args, stderr);
 }
 
 /** rsync splits `-e` at blanks and knows both quotes but no backslash. */

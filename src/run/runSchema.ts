@@ -25,7 +25,8 @@ const words: Schema = { type: 'array', items: text };
 const count: Schema = { type: 'integer', minimum: 1 };
 const amount: Schema = { type: 'integer', minimum: 0 };
 /** A name for ssh: a leading dash would be read as an option. */
-const host: Schema = { type: 'string', minLength: 1, pattern: '^[^-\\s][^\\s]*$' };
+export const HOST_PATTERN = '^[^-\\s][^\\s]*$';
+const host: Schema = { type: 'string', minLength: 1, pattern: HOST_PATTERN };
 
 export const RUN_SCHEMA = {
   type: 'object',

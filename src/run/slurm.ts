@@ -102,8 +102,11 @@ ${run} > ".pipe.$t" 2>&1 & c=$!; wait $c`
   return String.raw`#!/bin/sh
 cd -- ${quoteWord(folder)} || exit 97
 id=${quoteWord(id)}; export FUSELENS_RUN_ID="$id"
+  // Until now it was the time of the request; an array begins with the task that is first.
+  const began = isArray ? 'mkdir began.d 2>/dev/null && date +%s > began' : 'date +%s > began';
 ${FUNCTIONS}
 fl_end() {
+(umask 077; ${began})
   r=$?; trap - EXIT; trap '' TERM
   ${contained ? 'i=0; while kill -s 0 "$c" 2>/dev/null && [ $i -lt 75 ]; do sleep 0.2; i=$((i+1)); done' : ':'}
   ${isArray ? 'wait $o 2>/dev/null; rm -f ".pipe.$t"' : 'left=$(fl_mine); [ -n "$left" ] && { kill -s TERM $left; sleep 2; left=$(fl_mine); [ -n "$left" ] && kill -s KILL $left; } 2>/dev/null'}

@@ -46,7 +46,13 @@ describe('the command line', () => {
 
   it('exits with 2 and one sentence on what it cannot read', async () => {
     writeFileSync(folder.path('notes.txt'), 'no profile\n');
-    assert.match((await cli(['sample', folder.path('notes.txt')])).err, /notes\.txt could not be written/);
+    assert.match((await cli(['sample', folder.path('notes.txt')])).err, /notes\.txt could not be written: a file stands where a folder has to be/);
+    if (existsSync('/proc/self')) {
+      const nowhere = await cli(['sample', '/proc/sample']);
+      assert.deepEqual([nowhere.code, nowhere.out], [2, '']);
+      oneSentence(nowhere.err);
+      assert.match(nowhere.err, /\/proc\/sample could not be written: the folder it lies in is not there, or takes nothing new/);
+    }
     for (const file of [folder.path('missing'), folder.path('notes.txt')]) {
       const { code, out, err } = await cli(['analyze', file, '--json']);
       assert.equal(code, 2, file);

@@ -12,11 +12,12 @@ import { stopRun } from './stopRun';
 const TAIL = 64 * 1024;
 const RED = '\u001b[31m';
 const YELLOW = '\u001b[33m';
-const FAINT = '\u001b[2m';
+/** A colour, not "faint": faint text on a light ground cannot be read. */
+const GREY = '\u001b[90m';
 const PLAIN = '\u001b[0m';
 
 /** Says something of our own in the terminal, told apart from the run's output. */
-export const say = (io: TerminalIo, text: string, failure: boolean | 'warning' = false): void => io.write(`${failure === 'warning' ? YELLOW : failure ? RED : FAINT}${text}${PLAIN}\r\n`);
+export const say = (io: TerminalIo, text: string, failure: boolean | 'warning' = false): void => io.write(`${failure === 'warning' ? YELLOW : failure ? RED : GREY}${text}${PLAIN}\r\n`);
 
 /**
  * Streams a run into a terminal until it has ended; shows its step, loss and time meanwhile. Undefined when the terminal was
@@ -107,8 +108,8 @@ function tellQueue(io: TerminalIo): (state: RunState) => void {
     }
     // How many tasks have ended is said task by task.
     const now = queue !== undefined && (phase === 'queued' || phase === 'running') ? stateWord({ state: { phase, logBytes: 0, queue }, failure: undefined }) : '';
-    if (now !== '' && now !== before) {
-      say(io, `${now[0].toLocaleUpperCase(vscode.env.language)}${now.slice(1)}.`);
+    if (queue !== undefined && now !== '' && now !== before) {
+      say(io, vscode.l10n.t('Job {0}: {1}.', queue.job, now));
     }
     before = now === '' ? before : now;
   };

@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
+import { visibleText } from '../../protocol/visibleText';
 import { planPush, push, type PushPlan } from '../../run/push';
 import { pushedFolder } from '../../run/run';
 import type { RunSettings } from '../../run/runSettings';
-import { formatBytes } from '../sentences';
+import { formatBytes, sentenceOf } from '../sentences';
 import { say } from './followRun';
 import type { RunContext } from './runContext';
 import { placeName } from './runEntry';
@@ -40,7 +41,7 @@ export async function pushFirst({ runs, memory }: RunContext, settings: RunSetti
   return true;
 }
 
-function list({ files, unchanged, bytes, ignored, overLimit, to }: PushPlan, io: TerminalIo, host: string): void {
+function list({ files, unchanged, bytes, ignored, overLimit, notFiles, to }: PushPlan, io: TerminalIo, host: string): void {
   say(io, files.length === 0 ? vscode.l10n.t('Nothing to send: {0} files are on {1} already.', unchanged, host) : vscode.l10n.t('To {0}, folder {1}: {2} files, {3}; {4} are there already, {5} are left out by rules. Nothing is deleted there.', host, to, files.length, formatBytes(bytes), unchanged, ignored.length));
   files.slice(0, MOST_LISTED).forEach((file) => io.write(`  ${file.why === 'new' ? '+' : '~'} ${file.path}\r\n`));
   if (files.length > MOST_LISTED) {
@@ -48,6 +49,10 @@ function list({ files, unchanged, bytes, ignored, overLimit, to }: PushPlan, io:
   }
   files.filter(({ newerThere }) => newerThere === true).forEach((file) => say(io, vscode.l10n.t('{0} is newer on {1} than here and will be replaced there.', file.path, host), true));
   overLimit.forEach((file) => say(io, vscode.l10n.t('{0} is left out: with {1} it is too large for source code.', file.path, formatBytes(file.bytes)), true));
+  notFiles.slice(0, MOST_LISTED).forEach(({ path, why }) => say(io, sentenceOf({ code: `run.push-${why}`, args: { file: visibleText(path) } }), 'warning'));
+  if (notFiles.length > MOST_LISTED) {
+    say(io, vscode.l10n.t('… and {0} more', notFiles.length - MOST_LISTED));
+  }
 }
 
 async function allowed(memory: vscode.Memento, host: string, { to, files, bytes }: PushPlan): Promise<boolean> {

@@ -55,38 +55,27 @@ export function stateWord({ state, failure }: Pick<RunEntry, 'state' | 'failure'
   switch (state.phase) {
     case 'starting': return vscode.l10n.t('starting');
     case 'queued': return queueWords(state);
-    case 'running': return [runningWords(queue), arrayWords(tasks)].filter((word) => word !== '').join(' · ');
+    // Each task of an array has nodes of its own.
+    case 'running': return tasks === undefined ? runningWords(queue) : `${vscode.l10n.t('running')} · ${arrayWords(tasks)}`;
     case 'lost': return vscode.l10n.t('gone without an exit code');
     case 'exited': return endWord(state);
   }
 }
 
-/** "queued at place 2 (job 14): jobs with a higher priority go first". */
+/** "queued, place 2: jobs with a higher priority go first". A row is narrow: the number of the job stands in the tooltip. */
 function queueWords({ queue }: RunState): string {
-  if (queue === undefined) {
-    return vscode.l10n.t('waiting');
-  }
-  const { job, ahead } = queue;
-  const place = ahead === undefined ? vscode.l10n.t('waiting (job {0})', job) : vscode.l10n.t('queued at place {0} (job {1})', ahead + 1, job);
-  const why = reasonWords(queue);
+  const place = queue?.ahead === undefined ? vscode.l10n.t('waiting') : vscode.l10n.t('queued, place {0}', queue.ahead + 1);
+  const why = queue === undefined ? '' : reasonWords(queue);
   return why === '' ? place : vscode.l10n.t('{0}: {1}', place, why);
 }
 
-function runningWords(queue: QueueState | undefined): string {
-  if (queue === undefined) {
-    return vscode.l10n.t('running');
-  }
-  return queue.nodes === undefined ? vscode.l10n.t('running (job {0})', queue.job) : vscode.l10n.t('running on {0} (job {1})', nodesWord(queue.nodes), queue.job);
-}
+const runningWords = (queue: QueueState | undefined): string => (queue?.nodes === undefined ? vscode.l10n.t('running') : vscode.l10n.t('running on {0}', nodesWord(queue.nodes)));
 
 /** Slurm folds names (`n[1-4]`); what is still long is cut. */
 export const nodesWord = (nodes: string): string => visibleText(nodes.length > LONGEST_NODES ? `${nodes.slice(0, LONGEST_NODES)}…` : nodes);
 
 /** "2 of 5 tasks ended, 1 failed". */
-function arrayWords(tasks: ArrayTasks | undefined): string {
-  if (tasks === undefined) {
-    return '';
-  }
+function arrayWords(tasks: ArrayTasks): string {
   const failed = failedTasks(tasks).length;
   const ended = vscode.l10n.t('{0} of {1} tasks ended', Object.keys(tasks.exits).length, tasks.total);
   return failed === 0 ? ended : vscode.l10n.t('{0}, {1} failed', ended, failed);
@@ -94,7 +83,7 @@ function arrayWords(tasks: ArrayTasks | undefined): string {
 
 function endWord({ stopped, exit, queue, tasks }: RunState): string {
   if (stopped === true) {
-    return queue === undefined ? vscode.l10n.t('stopped') : vscode.l10n.t('cancelled (job {0})', queue.job);
+    return queue === undefined ? vscode.l10n.t('stopped') : vscode.l10n.t('cancelled');
   }
   if (exit === 0) {
     return vscode.l10n.t('done');
@@ -144,7 +133,7 @@ const lossWords = ({ loss }: LineProgress): string => (loss === undefined ? '' :
 
 function elapsedWords(entry: RunEntry, now: number): string {
   const seconds = entry.state?.elapsedSeconds;
-  return seconds === undefined ? '' : duration(seconds + (entry.state?.phase === 'running' ? Math.max(0, now - entry.seenAt) / 1000 : 0));
+  return seconds === undefined ? '' : duration(seconds + (entry.state?.phase === 'running' || entry.state?.phase === 'queued' ? Math.max(0, now - entry.seenAt) / 1000 : 0));
 }
 
 /** "42 s", "1 min 20 s", "2 h 05 min". */

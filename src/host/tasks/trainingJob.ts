@@ -148,7 +148,7 @@ export class TrainingJob implements TerminalJob {
   private async start(settings: RunSettings, options: Parameters<typeof startRun>[2], io: TerminalIo, signal: AbortSignal): Promise<Run> {
     const workspace = this.request.folder?.fsPath;
     const run = await startRun(this.context.runs.connections, settings, { name: this.request.task, signal, ...options, ...(workspace === undefined ? {} : { workspace }) });
-    say(io, vscode.l10n.t('{0} runs on {1}, in {2}. Ctrl+C stops it; closing this terminal leaves it running.', this.request.task, placeName(run.hosts[0]), run.folder));
+    say(io, startWords(this.request.task, run));
     return run;
   }
 
@@ -160,6 +160,16 @@ export class TrainingJob implements TerminalJob {
     } finally {
       this.current = undefined;
     }
+  }
+}
+
+/** A batch system takes a job, and may keep it waiting. */
+function startWords(task: string, { record: { settings }, hosts: [host], folder }: Run): string {
+  switch (settings.launcher) {
+    case 'slurm': return vscode.l10n.t('{0} is handed to {1} on {2}; its run folder is {3}. Ctrl+C cancels it; closing this terminal leaves it there.', task, 'Slurm', placeName(host), folder);
+    case 'ray': return vscode.l10n.t('{0} is handed to {1} on {2}; its run folder is {3}. Ctrl+C cancels it; closing this terminal leaves it there.', task, 'Ray', placeName(host), folder);
+    case 'command':
+    case 'torchrun': return vscode.l10n.t('{0} runs on {1}, in {2}. Ctrl+C stops it; closing this terminal leaves it running.', task, placeName(host), folder);
   }
 }
 

@@ -58,7 +58,9 @@ export class RunsTree implements vscode.TreeDataProvider<RunNode>, vscode.Dispos
 
 function runItem(entry: RunEntry): vscode.TreeItem {
   const { Expanded, None } = vscode.TreeItemCollapsibleState;
-  const item = new vscode.TreeItem(entry.name, entry.state?.tasks === undefined ? None : Expanded);
+  // From its first row on: VS Code keeps a known row as it was, and so would never open it.
+  const isArray = entry.record?.settings.slurm?.array !== undefined || entry.state?.tasks !== undefined;
+  const item = new vscode.TreeItem(entry.name, isArray ? Expanded : None);
   const description = [...(entry.host === undefined ? [] : [placeName(entry.host)]), statusWords(entry)].filter((word) => word !== '').join(' · ');
   item.id = keyOf(entry);
   item.description = description;
@@ -81,7 +83,7 @@ function taskItem(task: ArrayTask): vscode.TreeItem {
 }
 
 const TASK_ICONS: Readonly<Record<TaskPhase, vscode.ThemeIcon>> = {
-  queued: new vscode.ThemeIcon('watch'),
+  queued: new vscode.ThemeIcon('history', new vscode.ThemeColor('testing.iconQueued')),
   running: new vscode.ThemeIcon('sync~spin', new vscode.ThemeColor('charts.blue')),
   done: new vscode.ThemeIcon('pass', new vscode.ThemeColor('charts.green')),
   failed: new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground')),
@@ -95,7 +97,8 @@ function iconOf(entry: RunEntry): vscode.ThemeIcon {
   switch (state?.phase) {
     case undefined: return new vscode.ThemeIcon('question');
     case 'starting':
-    case 'queued': return new vscode.ThemeIcon('watch');
+    // As VS Code shows tests that wait.
+    case 'queued': return new vscode.ThemeIcon('history', new vscode.ThemeColor('testing.iconQueued'));
     case 'running': return new vscode.ThemeIcon('sync~spin', new vscode.ThemeColor('charts.blue'));
     case 'lost': return new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
     case 'exited': return state?.stopped === true ? new vscode.ThemeIcon('circle-slash') : state?.exit === 0 ? new vscode.ThemeIcon(isCapture(entry) ? 'graph' : 'pass', new vscode.ThemeColor('charts.green')) : new vscode.ThemeIcon('error', new vscode.ThemeColor('list.errorForeground'));
@@ -116,6 +119,7 @@ function tooltipOf(entry: RunEntry): vscode.MarkdownString {
   line(vscode.l10n.t('Waiting because'), state?.phase === 'queued' && state.queue !== undefined ? reasonWords(state.queue) : undefined);
   // As the system prints it: the clock is the host's.
   line(vscode.l10n.t('Start expected'), state?.phase === 'queued' ? state.queue?.startEstimate?.replace('T', ' ') : undefined);
+  line(vscode.l10n.t('Job'), state?.queue?.job);
   line(vscode.l10n.t('Host'), placeName(entry.host));
   line(vscode.l10n.t('Command'), record === undefined ? undefined : [record.settings.launcher === 'command' ? '' : record.settings.launcher, record.settings.command, ...record.settings.args ?? []].join(' ').trim());
   line(vscode.l10n.t('Started'), record?.startedAt === undefined || record.startedAt === '' ? undefined : new Date(record.startedAt).toLocaleString(vscode.env.language));

@@ -89,5 +89,9 @@ Writes what a profile was read into, so that it can be opened elsewhere: copy DI
   'run.push-plan': '{count} {count#file#files} ({size}) to {host}:{folder}, {unchanged} unchanged:',
   'run.push-newer': '! {count} {count#file is#files are} newer on {host}: look there for edits before sending.',
   'run.push-large': 'Not sent, since it is large: {file} ({size}).',
+  'run.push-link-outside': 'Not sent, since it is a link that leads out of the folder: {file}.',
+  'run.push-link-to-folder': 'Not sent, since it is a link to a folder: {file}.',
+  'run.push-link-to-nothing': 'Not sent, since it is a link that leads nowhere: {file}.',
+  'run.push-special': 'Not sent, since it is a socket, a pipe or a device: {file}.',
   'run.fetched': '{count} {count#file#files} ({size} MB, {received} MB over the wire) in {folder}; {kept} already here, {left} left there.',
 };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import * as path from 'node:path';
+import { RunFailure } from '../../../src/run/failure';
 import { fetchFiles } from '../../../src/run/fetch';
 import { analyseOnHost, findNode, installCli } from '../../../src/run/hostAnalysis';
 import { planPush, push } from '../../../src/run/push';
@@ -131,6 +132,90 @@ for (const way of ['rsync', 'stream'] as const) {
       const { receivedBytes } = await fetchFiles({ shell, tools, from, to, what: 'trace' });
       assert.ok(receivedBytes < 115_000_000, `only the rest came: ${receivedBytes}`);
       assert.equal(difference(from, to), '');
+    });
+
+    it('pushes no socket, pipe or device and nothing from outside the folder, names them, and sends what a link inside leads to', async () => {
+      const from = `${folder}/odd`;
+      const to = `${folder}/odd there`;
+      write(`${from}/sub/real.py`, 'real\n');
+      write(`${folder}/secret`, 'secret\n');
+      symlinkSync('sub/real.py', `${from}/link.py`);
+      symlinkSync(`${folder}/secret`, `${from}/stolen.py`);
+      symlinkSync('../secret', `${from}/stolen too.py`);
+      symlinkSync('/etc', `${from}/etc`);
+      symlinkSync('sub', `${from}/sub again`);
+      symlinkSync('nothing', `${from}/dangling.py`);
+      symlinkSync('loop', `${from}/loop`);
+      execFileSync('mkfifo', [`${from}/pipe`, `${from}/.gitignore`]);
+      execFileSync('python3', ['-c', 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])', `${from}/socket`]);
+      symlinkSync('/dev/zero', `${from}/zero`);
+      if (process.getuid?.() === 0) {
+        execFileSync('mknod', [`${from}/device`, 'c', '1', '5']);
+      }
+      const plan = await push({ shell, tools, from, to });
+      assert.deepEqual(plan.files.map((file) => file.path).sort(), ['link.py', 'sub/real.py']);
+      assert.deepEqual(Object.fromEntries(plan.notFiles.map(({ path: name, why }) => [name, why])), {
+        ...(process.getuid?.() === 0 ? { device: 'special' } : {}), '.gitignore': 'special', pipe: 'special', socket: 'special', zero: 'link-outside',
+        'stolen.py': 'link-outside', 'stolen too.py': 'link-outside', etc: 'link-outside', 'sub again': 'link-to-folder', 'dangling.py': 'link-to-nothing', loop: 'link-to-nothing',
+      });
+      assert.deepEqual(readdirSync(to, { recursive: true, encoding: 'utf8' }).sort(), ['link.py', 'sub', 'sub/real.py']);
+      assert.ok(lstatSync(`${to}/link.py`).isFile() && readFileSync(`${to}/link.py`, 'utf8') === 'real\n');
+      assert.deepEqual((await planPush({ shell, tools, from, to })).files, [], 'and it is known as sent');
+    });
+
+    it('fetches neither onto a folder nor below a file nor where nothing may be written, and says so', async () => {
+      const from = `${folder}/results`;
+      write(`${from}/step-5/a.json`, '{}');
+      write(`${from}/step-5/b.json`, '{"b": 1}');
+      execFileSync('mkfifo', [`${from}/step-5/pipe.json`]);
+      symlinkSync('/etc/passwd', `${from}/step-5/link.json`);
+      const code = async (to: string): Promise<string> => fetchFiles({ shell, tools, from, to, what: 'trace' }).then(() => 'fetched', (error: unknown) => (error instanceof RunFailure ? error.explanation.code : String(error)));
+      const there = (name: string): string => `${folder}/${way} ${name}`;
+      write(there('file'), 'mine');
+      assert.equal(await code(there('file')), 'error.write-in-the-way');
+      assert.equal(readFileSync(there('file'), 'utf8'), 'mine');
+      mkdirSync(there('folder/step-5/a.json'), { recursive: true });
+      write(there('folder/step-5/a.json/mine'), 'mine');
+      assert.equal(await code(there('folder')), 'error.run-fetch-onto-folder');
+      assert.deepEqual(readdirSync(there('folder/step-5')), ['a.json'], 'nothing was begun');
+      write(there('below/step-5'), 'mine');
+      assert.equal(await code(there('below')), 'error.write-in-the-way');
+      assert.equal(readFileSync(there('below/step-5'), 'utf8'), 'mine');
+      if (existsSync('/proc/self')) {
+        assert.equal(await code('/proc/fetched'), 'error.write-nowhere');
+      }
+      // A link here is replaced by the file, not written through.
+      write(there('mine.json'), 'mine');
+      mkdirSync(there('links/step-5'), { recursive: true });
+      symlinkSync(there('mine.json'), there('links/step-5/a.json'));
+      assert.equal(await code(there('links')), 'fetched');
+      assert.equal(readFileSync(there('mine.json'), 'utf8'), 'mine');
+      assert.deepEqual(readdirSync(there('links/step-5')).sort(), ['a.json', 'b.json'], 'no pipe and no link of the host');
+      assert.equal(difference(`${from}/step-5/b.json`, there('links/step-5/b.json')), '');
+    });
+
+    it('fetches into no folder that may not be written, as an ordinary user', async function () {
+      if (process.getuid?.() !== 0) {
+        this.skip();
+      }
+      const from = `${folder}/plain`;
+      write(`${from}/step-5/a.json`, '{}');
+      const place = `${folder}/of another ${way}`;
+      mkdirSync(place, { mode: 0o755 });
+      mkdirSync(`${place}/inner`);
+      chmodSync(folder, 0o755);
+      // Root may write everywhere: the fetch runs as nobody, whose ssh needs a key of its own.
+      const key = `${folder}/key of nobody ${way}`;
+      execFileSync('cp', [`${lab.folder}/id`, key]);
+      execFileSync('chown', ['65534:65534', key]);
+      const known = `${folder}/known ${way}`;
+      execFileSync('cp', [`${lab.folder}/known`, known]);
+      const told = spawnSync('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, cli, 'fetch', '--host', 'lab', '--from', from, '--to', place, '--what', 'trace'], {
+        encoding: 'utf8', cwd: '/tmp', env: { PATH: process.env.PATH, HOME: '/tmp', FUSELENS_SSH_ARGUMENTS: [...lab.sshArguments, '-o', `IdentityFile="${key}"`, '-o', `UserKnownHostsFile="${known}"`].join('\n'), ...(tools.rsync === undefined ? {} : { FUSELENS_RSYNC: tools.rsync }) },
+      });
+      assert.match(told.stderr, /^fuselens: .*of another .* could not be written: you may not write there \(EACCES\)\. Name another place/, told.stderr);
+      assert.equal(told.status, 2);
+      assert.deepEqual(readdirSync(place), ['inner']);
     });
 
     it('says what is missing', async () => {

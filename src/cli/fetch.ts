@@ -4,8 +4,9 @@ import { ContainerShell } from '../run/containerShell';
 import { fetchFiles, type FetchResult } from '../run/fetch';
 import { analyseOnHost } from '../run/hostAnalysis';
 import { absoluteThere, hostFacts } from '../run/hostFacts';
+import { outputPlace } from '../run/outputPlace';
 import { attachRun, type Hosts } from '../run/run';
-import type { ContainerSettings } from '../run/runSettings';
+import type { Shell } from '../run/shell';
 import { parseCommand } from './commandLine';
 import { ExitCode } from './exitCode';
 import { UsageError, type CommandContext } from './io';
@@ -28,10 +29,8 @@ export async function fetchCommand(args: readonly string[], context: CommandCont
   return withHosts(context, async (hosts) => {
     const source = await sourceOf(hosts, command.value('host'), id, from, context.io.signal);
     const to = path.resolve(command.value('to') ?? path.join('outputs', id ?? path.posix.basename(source.folder)));
-    const outer = hosts.shell(command.value('host'));
-    const shell = source.container === undefined ? outer : new ContainerShell(outer, source.container);
     const progress = progressLine(context);
-    const common = { shell, tools: hosts.tools, to, signal: context.io.signal, onProgress: progress.report };
+    const common = { shell: source.shell, tools: hosts.tools, to, signal: context.io.signal, onProgress: progress.report };
     let fetched: FetchResult;
     try {
       if (what === 'columns') {
@@ -59,10 +58,11 @@ export async function fetchCommand(args: readonly string[], context: CommandCont
 }
 
 /** A run that captured says where its output lies; everything else has to be named. */
-async function sourceOf(hosts: Hosts, host: string | undefined, id: string | undefined, from: string | undefined, signal: AbortSignal): Promise<{ readonly folder: string; readonly container?: ContainerSettings }> {
-  const home = async (): Promise<string> => (await hostFacts(hosts.shell(host), signal)).home;
+async function sourceOf(hosts: Hosts, host: string | undefined, id: string | undefined, from: string | undefined, signal: AbortSignal): Promise<{ readonly folder: string; readonly shell: Shell }> {
+  const shell = hosts.shell(host);
+  const home = async (): Promise<string> => (await hostFacts(shell, signal)).home;
   if (id === undefined) {
-    return { folder: absoluteThere(await home(), from ?? '') };
+    return { folder: absoluteThere(await home(), from ?? ''), shell };
   }
   const { record } = await attachRun(hosts, host, id, { signal });
   const { exec, capture } = record.settings;
@@ -70,6 +70,10 @@ async function sourceOf(hosts: Hosts, host: string | undefined, id: string | und
     throw new UsageError('cli.usage.fetch-from', { id });
   }
   const workdir = exec?.path ?? record.workdir ?? await home();
-  const folder = from === undefined ? `${workdir}/outputs/${record.id}` : from.startsWith('/') ? from : `${workdir}/${from}`;
-  return { folder, ...(exec === undefined ? {} : { container: exec }) };
+  if (from === undefined) {
+    const { host: _, ...settings } = record.settings;
+    return outputPlace(hosts, { ...record, settings: host === undefined ? settings : { ...settings, host } }, `${workdir}/outputs/${record.id}`, signal);
+  }
+  const folder = from.startsWith('/') ? from : `${workdir}/${from}`;
+  return { folder, shell: exec === undefined ? shell : new ContainerShell(shell, exec) };
 }

@@ -8,6 +8,7 @@ import { planCapture, type CapturePlan } from './capturePlan';
 import { runFailure } from './failure';
 import type { Hosts } from './hosts';
 import { inspectCapture, type CaptureInspection } from './inspectCapture';
+import { outputPlace } from './outputPlace';
 import { quoteWord } from './posix';
 import type { SyncProgress } from './push';
 import type { LogChunk, Run, RunState, StartOptions } from './run';
@@ -76,12 +77,13 @@ async function runPass(hosts: Hosts, settings: RunSettings & { readonly capture:
   if (output === undefined) {
     throw new Error('a run was started without asking what a capture adds to it');
   }
-  const there = onHost(settings, output);
-  const here = settings.host === undefined ? path.resolve(workspace, there) : path.join(workspace, 'outputs', id);
-  if (settings.host !== undefined && settings.sync?.fetch !== 'none') {
+  const place = await outputPlace(hosts, run.record, output, signal);
+  const away = settings.host !== undefined || place.contained;
+  const here = away ? path.join(workspace, 'outputs', id) : path.resolve(workspace, place.folder);
+  if (away && settings.sync?.fetch !== 'none') {
     const { fetchFiles } = await import('./fetch');
     await fetchFiles({
-      shell: hosts.shell(settings.host), tools: hosts.tools, from: there, to: here, what: settings.sync?.fetch ?? 'analysis',
+      shell: place.shell, tools: hosts.tools, from: place.folder, to: here, what: settings.sync?.fetch ?? 'analysis',
       ...(signal === undefined ? {} : { signal }), ...(options.onFetch === undefined ? {} : { onProgress: options.onFetch }),
     });
   }
@@ -100,12 +102,6 @@ async function follow(run: Run, { signal, onOutput }: CaptureRunOptions): Promis
     }
     throw error;
   }
-}
-
-/** A container's working directory is the host's, under another name. */
-function onHost({ exec, workdir }: RunSettings, output: string): string {
-  const inside = exec?.path;
-  return inside === undefined || workdir === undefined || !output.startsWith(`${inside}/`) ? output : path.posix.join(workdir, output.slice(inside.length + 1));
 }
 
 async function needNsys(hosts: Hosts, { capture, host, setup = [] }: RunSettings, signal: AbortSignal | undefined): Promise<void> {

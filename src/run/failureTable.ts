@@ -72,6 +72,8 @@ const BATCH: readonly KnownFailure[] = [
   says('error.run-slurm-time', /Requested time limit is invalid|Invalid --time specification|time limit/i, { exits: [1] }),
   says('error.run-slurm-limit', /Job violates accounting\/QOS policy|AssocMax|QOSMax/),
   says('error.run-slurm-option', /(?:sbatch|srun): (?:unrecognized option|invalid option(?: --)?) '?(?<option>[^'\s]+)/),
+  says('error.run-slurm-numbers', /fuselens: tasks in containers get no number/),
+  says('error.run-slurm-launch', /srun: error: Task launch for \S+ failed on node (?<node>\S+): (?<text>[^\n]*)/),
   says('error.run-slurm', /(?:sbatch|srun): (?:fatal|error): (?<text>[^\n]*)/, { exits: [94] }),
   says('error.run-no-ray', /\bray\b: (?:command )?not found|(?:exec|line \d+): ray: (?:command )?not found|No module named '?ray'?/),
   says('error.run-ray-down', /Failed to connect to Ray at address:? ?(?<address>\S*?)\.?(?:\s|$)|ConnectionError.*8265/),

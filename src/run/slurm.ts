@@ -48,10 +48,15 @@ export function arrayTasks(array: string): readonly number[] | undefined {
 const MASTER = String.raw`fl_head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 fl_address=$(scontrol show node "$fl_head" 2>/dev/null | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p' | head -n 1)
 export MASTER_ADDR="${'$'}{MASTER_ADDR:-${'$'}{fl_address:-$fl_head}}" MASTER_PORT="${'$'}{MASTER_PORT:-$((20000 + SLURM_JOB_ID % 10000))}"
-[ -n "$SLURM_CPUS_PER_TASK" ] && export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"`;
+[ -n "$SLURM_CPUS_PER_TASK" ] && export SRUN_CPUS_PER_TASK="$SLURM_CPUS_PER_TASK"
+# Those of the batch step, which a task must not take for its own.
+unset SLURM_PROCID SLURM_LOCALID SLURM_NODEID`;
 
 /** What PyTorch's `env://` reads, from what Slurm gives each task. */
-const RANKS = ['RANK="$SLURM_PROCID"', 'LOCAL_RANK="$SLURM_LOCALID"', 'WORLD_SIZE="$SLURM_NTASKS"', 'MASTER_ADDR="$MASTER_ADDR"', 'MASTER_PORT="$MASTER_PORT"'];
+const RANKS = ['RANK="${SLURM_PROCID:-0}"', 'LOCAL_RANK="${SLURM_LOCALID:-0}"', 'WORLD_SIZE="${SLURM_NTASKS:-1}"', 'MASTER_ADDR="$MASTER_ADDR"', 'MASTER_PORT="$MASTER_PORT"'];
+
+/** Slurm 22 and older tell a task in an OCI container (`--container`) nothing of its number: several would all be rank 0. */
+const NUMBERED = `[ -n "$SLURM_PROCID" ] || [ "\${SLURM_NTASKS:-1}" = 1 ] || { echo 'fuselens: tasks in containers get no number from this Slurm' >&2; exit 94; }`;
 
 /**
  * `command.sh` of a Slurm run. With `nodes` or `procs` the command runs once a task through `srun`, with RANK and the like set (or
@@ -70,7 +75,7 @@ export function slurmCommand(settings: RunSettings, place: JobPlace, argv: reado
   }
   const srun = kind === 'srun' ? container?.prefix ?? [] : ['srun'];
   const start = container === undefined || kind === 'srun' ? 'exec "$@"' : containerLines(container, place.id, `${quoteWords(labelledPrefix(container, place.id))} env ${RANKS.join(' ')} "$@"`);
-  const task = `export ${RANKS.join(' ')}; ${start}`;
+  const task = `${NUMBERED}; export ${RANKS.join(' ')}; ${start}`;
   const lines = kind === undefined ? { settings, place } : outside;
   return jobLines(lines.settings, lines.place, [...srun, '--kill-on-bad-exit=1', ...(settings.slurm?.torchrun === true ? ['--ntasks-per-node=1'] : []), 'sh', '-c', task, 'sh', ...inner], { before: MASTER });
 }
@@ -84,7 +89,7 @@ export function slurmArgv(settings: RunSettings): { readonly argv: readonly stri
   const module = /(^|\/)python[\d.]*$/.test(argv[0]) ? [argv[0], '-m', 'torch.distributed.run'] : ['torchrun'];
   const rest = module.length > 1 ? argv.slice(1) : argv;
   const kind = /\.py$/.test(rest[0] ?? '') || rest[0] === '-m' ? [] : ['--no-python'];
-  const words = `--nnodes "$SLURM_NNODES" --nproc-per-node ${settings.procs ?? 1} --rdzv-backend c10d --rdzv-id "$SLURM_JOB_ID" --rdzv-endpoint "$MASTER_ADDR:$MASTER_PORT" --rdzv-conf "is_host=$([ "$SLURM_NODEID" = 0 ] && echo true || echo false)"`;
+  const words = `--nnodes "$SLURM_NNODES" --nproc-per-node ${settings.procs ?? 1} --rdzv-backend c10d --rdzv-id "$SLURM_JOB_ID" --rdzv-endpoint "$MASTER_ADDR:$MASTER_PORT" --rdzv-conf "is_host=$([ "\${SLURM_NODEID:-0}" = 0 ] && echo true || echo false)"`;
   return { argv: ['sh', '-c', `exec ${quoteWords(module)} ${words} "$@"`, 'sh', ...kind, ...rest] };
 }
 
@@ -99,14 +104,14 @@ export function batchScript(id: string, folder: string, login: boolean, isArray:
 mkfifo ".pipe.$t"; { tee "tasks.d/$t.log" < ".pipe.$t" | sed -u "s/^/[$t] /" >> log; } & o=$!
 ${run} > ".pipe.$t" 2>&1 & c=$!; wait $c`
     : `x=exit\n${run} & c=$!; wait $c`;
-  return String.raw`#!/bin/sh
-cd -- ${quoteWord(folder)} || exit 97
-id=${quoteWord(id)}; export FUSELENS_RUN_ID="$id"
   // Until now it was the time of the request; an array begins with the task that is first.
   const began = isArray ? 'mkdir began.d 2>/dev/null && date +%s > began' : 'date +%s > began';
+  return String.raw`#!/bin/sh
+cd -- ${quoteWord(folder)} || exit 97
+(umask 077; ${began})
+id=${quoteWord(id)}; export FUSELENS_RUN_ID="$id"
 ${FUNCTIONS}
 fl_end() {
-(umask 077; ${began})
   r=$?; trap - EXIT; trap '' TERM
   ${contained ? 'i=0; while kill -s 0 "$c" 2>/dev/null && [ $i -lt 75 ]; do sleep 0.2; i=$((i+1)); done' : ':'}
   ${isArray ? 'wait $o 2>/dev/null; rm -f ".pipe.$t"' : 'left=$(fl_mine); [ -n "$left" ] && { kill -s TERM $left; sleep 2; left=$(fl_mine); [ -n "$left" ] && kill -s KILL $left; } 2>/dev/null'}

@@ -5,8 +5,10 @@ import { keepRecord } from '../../run/captureRecord';
 import type { CapturePass } from '../../run/capturePasses';
 import { fetchFiles } from '../../run/fetch';
 import { analyseOnHost } from '../../run/hostAnalysis';
+import { outputPlace } from '../../run/outputPlace';
 import type { Run, RunRecord } from '../../run/run';
 import type { RunSettings } from '../../run/runSettings';
+import type { Shell } from '../../run/shell';
 import { openPath } from '../commands/openProfile';
 import { formatBytes, sentenceOf } from '../sentences';
 import { codeWords } from '../views/runsTree';
@@ -93,18 +95,18 @@ interface Brought {
 /** The output folder of a pass on this machine; from a host it is fetched, or what analysing it there gave. */
 async function bringHere(context: RunContext, { run, output }: CapturedPass, settings: RunSettings, folder: vscode.Uri | undefined, io: TerminalIo): Promise<Brought | undefined> {
   const [host] = run.hosts;
-  const there = outsideContainer(output, settings, folder?.fsPath);
-  if (host === undefined) {
+  const { shell, folder: there, contained } = await outputPlace(context.runs.connections, run.record, output);
+  if (host === undefined && !contained) {
     return { output: there, columns: false };
   }
   const what = settings.sync?.fetch ?? 'analysis';
   const to = fetchedFolder(context, run.id, folder?.fsPath);
   if (what !== 'none') {
-    return (await fetchFrom(context, host, there, to, what, io)) === undefined ? undefined : { output: to, columns: false };
+    return (await fetchFrom(context, shell, there, to, what, io)) === undefined ? undefined : { output: to, columns: false };
   }
   const { connections } = context.runs;
   const title = vscode.l10n.t('Analysing on {0}', placeName(host));
-  const analysis = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, () => analyseOnHost({ shell: connections.shell(host), tools: connections.tools, profile: there, to }));
+  const analysis = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, () => analyseOnHost({ shell, tools: connections.tools, profile: there, to }));
   if (analysis.kind === 'files') {
     say(io, sentenceOf(analysis.reason));
   } else {
@@ -114,7 +116,8 @@ async function bringHere(context: RunContext, { run, output }: CapturedPass, set
 }
 
 /** Fetches a folder of a host, with its progress; what is here already is kept, and an interrupted fetch goes on. */
-export async function fetchFrom({ runs }: RunContext, host: string, from: string, to: string, what: 'analysis' | 'trace', io?: TerminalIo): Promise<string | undefined> {
+export async function fetchFrom({ runs }: RunContext, shell: Shell, from: string, to: string, what: 'analysis' | 'trace', io?: TerminalIo): Promise<string | undefined> {
+  const { host } = shell;
   const title = vscode.l10n.t('Fetching from {0}', placeName(host));
   try {
     const result = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (progress, token) => {
@@ -122,7 +125,7 @@ export async function fetchFrom({ runs }: RunContext, host: string, from: string
       token.onCancellationRequested(() => abort.abort());
       let shown = 0;
       return fetchFiles({
-        shell: runs.connections.shell(host), tools: runs.connections.tools, from, to, what, signal: abort.signal,
+        shell, tools: runs.connections.tools, from, to, what, signal: abort.signal,
         onProgress: ({ bytes, totalBytes, file }) => {
           const percent = totalBytes > 0 ? (100 * bytes) / totalBytes : 0;
           progress.report({ message: `${vscode.l10n.t('{0} of {1}', formatBytes(bytes), formatBytes(totalBytes))} ${path.posix.basename(file)}`, increment: Math.max(0, percent - shown) });
@@ -145,22 +148,11 @@ export async function fetchFrom({ runs }: RunContext, host: string, from: string
   }
 }
 
-/** Where a captured run leaves its profile, on its host. */
+/** Where a captured run leaves its profile, as the job or its host sees it. */
 export async function outputOf({ runs }: RunContext, { settings }: RunRecord, { id, folder }: Pick<Run, 'id' | 'folder'>, host: string | undefined): Promise<string | undefined> {
   const { stdout } = await runs.connections.shell(host).exec(['head', '-c', '262144', `${folder}/command.sh`]);
   const output = settings.capture === undefined ? undefined : captureOutput(stdout, id);
-  return output?.seenByJob === true ? outsideContainer(output.folder, settings, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath) : output?.folder;
-}
-
-/** A path inside the container, as the host sees it: the container's folder is the host's working directory. */
-export function outsideContainer(output: string, settings: RunSettings, local: string | undefined): string {
-  const inside = settings.exec?.path;
-  if (inside === undefined) {
-    return output;
-  }
-  const relative = path.posix.relative(inside, output);
-  const workdir = settings.host === undefined ? path.resolve(local ?? '.', settings.workdir ?? '.') : settings.workdir;
-  return workdir === undefined || relative.startsWith('..') ? output : path.posix.join(workdir, relative);
+  return output?.folder;
 }
 
 export const keyOfRun = (run: Pick<Run, 'id' | 'hosts'>): Pick<RunEntry, 'host' | 'id'> => ({ host: run.hosts[0], id: run.id });

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { outputPlace } from '../../run/outputPlace';
 import { attachRun } from '../../run/run';
 import { sentenceOf } from '../sentences';
 import { setBaseline } from './baseline';
@@ -128,7 +129,8 @@ async function fetchRun(context: RunContext, entry: RunEntry): Promise<string | 
     void vscode.window.showInformationMessage(vscode.l10n.t('{0} has no profile: it was run without capture, or has not come so far.', entry.name));
     return undefined;
   }
-  const here = entry.host === undefined ? output : await fetchFrom(context, entry.host, output, fetchedFolder(context, entry.id), run.record.settings.sync?.fetch === 'trace' ? 'trace' : 'analysis');
+  const place = await outputPlace(context.runs.connections, run.record, output);
+  const here = entry.host === undefined && !place.contained ? place.folder : await fetchFrom(context, place.shell, place.folder, fetchedFolder(context, entry.id), run.record.settings.sync?.fetch === 'trace' ? 'trace' : 'analysis');
   const { profile, findings } = here === undefined ? { profile: undefined, findings: [] } : await inspectFolder(context.commands.extensionPath, here);
   for (const { message } of findings.filter(({ severity }) => severity !== 'info').slice(0, 3)) {
     void vscode.window.showWarningMessage(message);

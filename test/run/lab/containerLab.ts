@@ -1,5 +1,5 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { until } from './sshLab';
 
@@ -14,6 +14,8 @@ export interface ContainerLab {
   readonly environment: Readonly<Record<string, string>>;
   /** A folder of this machine; the containers of the `full` image see it as `/work`. */
   readonly work: string;
+  /** A folder for `runc`: `config.json` and the `full` image. */
+  readonly bundle: () => string;
   /** Runs an engine's program to its end; throws with what it printed when it fails. */
   readonly engine: (name: EngineName, ...args: readonly string[]) => string;
   readonly dispose: () => Promise<void>;
@@ -61,7 +63,8 @@ export async function startContainerLab(engines: readonly EngineName[]): Promise
     }
     await ended(daemon, 'SIGTERM');
     await ended(holder, 'SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+    // The engines' last helpers may be about to end.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   };
   try {
     if (daemon !== undefined) {
@@ -76,7 +79,7 @@ export async function startContainerLab(engines: readonly EngineName[]): Promise
     await dispose();
     throw error;
   }
-  return { folder, serverPrefix, environment, work, engine: (name, ...args) => call([name, ...args]), dispose };
+  return { folder, serverPrefix, environment, work, bundle: () => makeBundle(folder), engine: (name, ...args) => call([name, ...args]), dispose };
 }
 
 /** No network of their own, no limits above those of this process (which may not raise them), and files copied rather than layered. */
@@ -127,6 +130,27 @@ function makeRoots(folder: string): void {
   }
   copyFileSync('/bin/busybox', at('bare', 'bin/pause'));
   symlinkSync('pause', at('bare', 'bin/sleep'));
+}
+
+/** As `runc spec` makes it, with this machine's /usr, the folder `work`, and without a terminal or limits. */
+function makeBundle(folder: string): string {
+  const bundle = path.join(folder, 'bundle');
+  if (existsSync(bundle)) {
+    return bundle;
+  }
+  mkdirSync(bundle);
+  // No link: runc wants a folder of its own.
+  cpSync(path.join(folder, 'roots/full'), path.join(bundle, 'rootfs'), { recursive: true, verbatimSymlinks: true });
+  execFileSync('runc', ['spec', '--bundle', bundle]);
+  const file = path.join(bundle, 'config.json');
+  const config = JSON.parse(readFileSync(file, 'utf8')) as { process: { terminal: boolean; rlimits?: unknown }; root: { path: string; readonly: boolean }; mounts: unknown[]; linux: { namespaces: { type: string }[] } };
+  config.process.terminal = false;
+  delete config.process.rlimits;
+  config.root = { path: 'rootfs', readonly: false };
+  config.mounts.push(...[['/usr', '/usr', 'ro'], [path.join(folder, 'work'), '/work', 'rw']].map(([source, destination, mode]) => ({ source, destination, type: 'bind', options: ['rbind', mode] })));
+  config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== 'network');
+  writeFileSync(file, JSON.stringify(config));
+  return bundle;
 }
 
 async function ended(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {

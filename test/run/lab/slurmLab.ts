@@ -67,6 +67,14 @@ PropagateResourceLimits=NONE
 NodeName=n[1-4] NodeHostname=${name} NodeAddr=127.0.0.1 Port=[${first}-${first + 3}] CPUs=2 RealMemory=4000 Gres=gpu:fake:2 State=UNKNOWN
 PartitionName=debug Nodes=n[1-4] Default=YES MaxTime=01:00:00 State=UP
 `);
+  // `srun --container BUNDLE`; see `man oci.conf`.
+  const runc = `"runc --root=${folder}/runc`;
+  const task = '%n.%u.%j.%s.%t';
+  writeFileSync(path.join(folder, 'oci.conf'), `RunTimeQuery=${runc} state ${task}"
+RunTimeKill=${runc} kill -a ${task}"
+RunTimeDelete=${runc} delete --force ${task}"
+RunTimeRun=${runc} run ${task} -b %b"
+`);
   writeFileSync(path.join(folder, 'gres.conf'), `NodeName=n[1-4] Name=gpu Type=fake File=${folder}/fakegpu[0-1]\n`);
   const munge = path.join(folder, 'munge');
   execFileSync('munged', ['--force', `--key-file=${munge}/key`, `--socket=${munge}/sock`, `--pid-file=${munge}/pid`, `--log-file=${munge}/log`, `--seed-file=${munge}/seed`], { stdio: 'ignore' });

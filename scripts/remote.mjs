@@ -1,5 +1,5 @@
 /**
- * `npm run test:remote [-- --grep TEXT] [FILE.remote.ts]`: runs over a real sshd, Slurm and Ray on this machine, with keys made for
+ * `npm run test:remote [-- --grep TEXT] [FILE.remote.ts]`: runs over a real sshd, Slurm, Ray, Podman and Docker on this machine, with keys made for
  * the occasion, the whole round with PyTorch, where `npm run test:torch -- --prepare` has put it, and Slurm's jobs as the editor
  * shows them. As root on Debian it installs what is missing (and says so); elsewhere a part that cannot run is skipped and named.
  */
@@ -9,21 +9,24 @@ import * as path from 'node:path';
 import { ensureChromium, ensureDependencies, ensureServer, findTorch, root } from './environment.mjs';
 
 const PACKAGES = { sshd: 'openssh-server', ip: 'iproute2', ps: 'procps', rsync: 'rsync', zsh: 'zsh', fish: 'fish', tcsh: 'tcsh', slurmctld: 'slurm-wlm', munged: 'munge', git: 'git', python3: 'python3' };
+/** Apart from the others: another distribution may call these otherwise, and then nothing at all would be installed. */
+const CONTAINERS = { podman: 'podman', crun: 'crun', dockerd: 'docker.io', runc: 'runc', busybox: 'busybox-static' };
 const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
 const has = program => FOLDERS.some(folder => fs.existsSync(path.join(folder, program)));
-const missing = () => Object.keys(PACKAGES).filter(program => !has(program));
+const missing = programs => Object.keys(programs).filter(program => !has(program));
 const run = (command, args, options = {}) => spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options }).status === 0;
 
 function installPrograms() {
-  const names = missing().map(program => PACKAGES[program]);
-  if (names.length === 0 || process.getuid?.() !== 0 || !has('apt-get')) {
+  const groups = [PACKAGES, CONTAINERS].map(programs => missing(programs).map(program => programs[program])).filter(names => names.length > 0);
+  if (groups.length === 0 || process.getuid?.() !== 0 || !has('apt-get')) {
     return;
   }
-  console.log(`Installing from Debian, once: ${names.join(' ')} ...`);
+  console.log(`Installing from Debian, once: ${groups.flat().join(' ')} ...`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const wait = ['-o', 'DPkg::Lock::Timeout=600', '-qq'];
-  run('apt-get', ['update', ...wait], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  run('apt-get', ['install', '-y', '--no-install-recommends', ...wait, ...names], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const apt = args => run('apt-get', [...args, ...wait], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  apt(['update']);
+  groups.forEach(names => apt(['install', '-y', '--no-install-recommends', ...names]));
 }
 
 /** Folder with `ray` in it: FUSELENS_RAY, or a virtual environment of our own. */
@@ -53,14 +56,15 @@ if (process.platform !== 'linux') {
   process.exit(0);
 }
 installPrograms();
-const absent = missing();
+const absent = missing(PACKAGES);
 if (absent.includes('sshd')) {
   console.log(`The remote tests need sshd: skipped. To run them: sudo apt-get install ${PACKAGES.sshd}`);
   process.exit(process.env.CI === undefined ? 0 : 1);
 }
 absent.forEach(program => console.log(`${program} is not installed (Debian: ${PACKAGES[program]}): its tests are skipped.`));
+missing(CONTAINERS).forEach(program => console.log(`${program} is not installed: tests with containers are skipped. To run them: sudo apt-get install ${CONTAINERS[program]}`));
 if (process.getuid?.() !== 0) {
-  console.log('Not root: tests with other users, network namespaces, containers, small disks and Slurm are skipped.');
+  console.log('Not root: tests with other users, network namespaces, small disks, Slurm, Podman and Docker are skipped.');
 }
 const python = findTorch();
 if (python === undefined) {

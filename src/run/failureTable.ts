@@ -101,7 +101,7 @@ const CONTAINERS: readonly KnownFailure[] = [
   says('error.run-container', /OCI runtime (?:exec|create) failed: (?<text>[^\n]*)/),
   // Podman's own; a job that ends with one of these codes need not be.
   says('error.run-container', /^Error: (?<text>[^\n]*)(?:\nSee 'podman [^\n]*)?\s*$/, { exits: [125, 126, 127, 255] }),
-  says('error.run-container', /(?<text>unknown (?:shorthand )?flag: [^\n]*)/, { exits: [1, 125] }),
+  says('error.run-container', /(?<text>unknown (?:shorthand )?flag: [^\n]*)/, { exits: [125] }),
 ];
 
 const JOB: readonly KnownFailure[] = [

@@ -3,7 +3,7 @@ import { MESSAGES } from '../../src/protocol/text';
 import { explainRunFailure } from '../../src/run/failure';
 import { FAILURES } from '../../src/run/failureTable';
 
-/** Texts as programs really print them: ssh 9.2, Slurm 22.05, torch 2.13, Docker 27, CPython 3.11. */
+/** Texts as programs really print them: ssh 9.2, Slurm 22.05, torch 2.13, Docker 20 and 28, Podman 4.3 with crun 1.8, CPython 3.11. */
 const TRANSPORT: readonly (readonly [code: string, text: string, args?: Readonly<Record<string, string>>])[] = [
   ['error.run-refused', 'ssh: connect to host 127.0.0.1 port 2999: Connection refused\r\n', { address: '127.0.0.1', port: '2999' }],
   ['error.run-no-such-host', 'ssh: Could not resolve hostname no-such-host.invalid: Name or service not known', { name: 'no-such-host.invalid' }],
@@ -76,7 +76,34 @@ const JOBS: readonly (readonly [code: string, exit: number, text: string, args?:
   ['error.run-ray-down', 94, 'Failed to connect to Ray at address: http://127.0.0.1:8265.', { address: 'http://127.0.0.1:8265' }],
   ['error.run-no-ray', 127, 'ray: not found'],
   ['error.run-container-gone', 1, 'Error response from daemon: No such container: train', { container: 'train' }],
+  ['error.run-container-gone', 125, 'Error: no container with name or ID "train" found: no such container', { name: 'train' }],
+  ['error.run-container-gone', 255, 'Error: can only create exec sessions on running containers: container state improper'],
+  ['error.run-container-gone', 1, 'Error response from daemon: Container d41efaaf is not running', { idle: 'd41efaaf' }],
+  ['error.run-container-gone', 1, 'Error response from daemon: Container live is paused, unpause the container before exec'],
   ['error.run-container-daemon', 1, 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?'],
+  ['error.run-container-allowed', 1, 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get "http://%2Fvar%2Frun%2Fdocker.sock/v1.24/containers/x/json": dial unix /var/run/docker.sock: connect: permission denied'],
+  ['error.run-container-terminal', 1, 'the input device is not a TTY'],
+  ['error.run-container-no-shell', 126, 'OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown'],
+  ['error.run-container-no-shell', 127, 'docker: Error response from daemon: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown.'],
+  ['error.run-container-no-shell', 127, 'Error: crun: executable file `sh` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command that was not found'],
+  ['error.run-container-name', 125, 'docker: Error response from daemon: Conflict. The container name "/live" is already in use by container "fa93". You have to remove (or rename) that container to be able to reuse that name.\nSee \'docker run --help\'.', { name: 'live' }],
+  ['error.run-container-name', 125, 'Error: creating container storage: the container name "live" is already in use by 93e7. You have to remove that container to be able to reuse that name: that name is already in use', { name: 'live' }],
+  ['error.run-container-image', 125, 'Unable to find image \'no.such.invalid/image:1\' locally\ndocker: Error response from daemon: Get "https://no.such.invalid/v2/": dial tcp: lookup no.such.invalid: no such host.\nSee \'docker run --help\'.', { image: 'no.such.invalid/image:1' }],
+  ['error.run-container-image', 125, 'Trying to pull no.such.invalid/image:1...\nError: initializing source docker://no.such.invalid/image:1: pinging container registry no.such.invalid: Get "https://no.such.invalid/v2/": dial tcp: no such host', { image: 'no.such.invalid/image:1' }],
+  ['error.run-container-image', 125, 'Error: short-name "no-such-image" did not resolve to an alias and no unqualified-search registries are defined in "/etc/containers/registries.conf"', { image: 'no-such-image' }],
+  ['error.run-container-device', 127, 'docker: Error response from daemon: error gathering device information while adding custom device "/dev/davinci0": no such file or directory.', { text: 'error gathering device information while adding custom device "/dev/davinci0": no such file or directory.' }],
+  ['error.run-container-device', 125, 'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].'],
+  ['error.run-container-device', 125, 'docker: Error response from daemon: Unknown runtime specified ascend.'],
+  ['error.run-container-device', 125, 'Error: default OCI runtime "ascend" not found: invalid argument'],
+  ['error.run-container-device', 126, 'Error: setting up CDI devices: unresolvable CDI devices nvidia.com/gpu=all'],
+  ['error.run-container-device', 125, 'Error: stat /dev/davinci0: no such file or directory'],
+  ['error.run-container-mount', 125, 'Error: statfs /no/such folder: no such file or directory', { folder: '/no/such folder' }],
+  ['error.run-container-mount', 125, 'docker: Error response from daemon: invalid mount config for type "bind": bind source path does not exist: /no/such folder.', { folder: '/no/such folder' }],
+  ['error.run-container-user', 126, 'unable to find user nobodyxx: no matching entries in passwd file', { user: 'nobodyxx' }],
+  ['error.run-container', 126, 'OCI runtime exec failed: exec failed: unable to start container process: chdir to cwd ("/nofolder") set in config.json failed: no such file or directory: unknown', { text: 'exec failed: unable to start container process: chdir to cwd ("/nofolder") set in config.json failed: no such file or directory: unknown' }],
+  ['error.run-container', 125, 'unknown flag: --no-such-option\nSee \'docker run --help\'.', { text: 'unknown flag: --no-such-option' }],
+  ['error.run-slurm-launch', 139, 'srun: error: Task launch for StepId=1.0 failed on node n1: No such file or directory\nsrun: error: Application launch failed: Resource temporarily unavailable\nsrun: Job step aborted', { node: 'n1', text: 'No such file or directory' }],
+  ['error.run-slurm-option', 255, 'srun: unrecognized option \'--container-image=x\'\nTry "srun --help" for more information', { option: '--container-image=x' }],
   ['error.run-pod-gone', 1, 'Error from server (NotFound): pods "train-0" not found', { text: 'pods "train-0" not found' }],
   ['error.run-python', 1, '[rank0]: Traceback (most recent call last):\n[rank0]:   File "train.py", line 3, in <module>\n[rank0]: ValueError: batch must be even', { text: 'ValueError: batch must be even' }],
   ['error.run-killed', 137, 'step 7 loss 3.1'],
@@ -101,6 +128,14 @@ describe('explaining failures', () => {
       assert.ok(found.raw.includes(text.trim()));
     });
   }
+
+  it('leaves a job its own words: what a script prints is no failure of a container', () => {
+    for (const [exit, text] of [[1, 'Error: no data in /data'], [1, 'unknown flag: --lr'], [1, 'the input device is not a TTY. The --tty and --interactive flags might not work properly']] as const) {
+      assert.equal(explainRunFailure(text, exit, { host: 'cluster', transport: false }).code, 'error.run-exit', text);
+    }
+    const podman = explainRunFailure('Error: something new of podman', 125, { transport: false });
+    assert.deepEqual([podman.code, podman.args.text], ['error.run-container', 'something new of podman']);
+  });
 
   it('has a sentence for each, whose every placeholder is filled', () => {
     for (const { code, here } of FAILURES) {

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { IgnoreRules } from '../../src/run/ignoreRules';
-import { containerKind, labelledPrefix } from '../../src/run/containerPrefix';
+import { containerKind, containerProgram, labelledPrefix, uselessOption, withInput } from '../../src/run/containerPrefix';
 import { portOf, torchrunArgv } from '../../src/run/launchers';
 import { selectProfileFiles } from '../../src/run/profileFiles';
 import type { RunState } from '../../src/run/run';
@@ -84,6 +84,12 @@ describe('launchers', () => {
   });
   it('know containers that are there from containers that are made', () => {
     const kind = (...prefix: readonly string[]): string => containerKind({ prefix });
+    assert.deepEqual([kind('docker', 'exec', 'run'), kind('env', 'DOCKER_HOST=ssh://x', 'docker', 'run', 'exec'), kind('docker', 'compose', 'run', 'trainer'), kind('kubectl', 'run', 'x'), kind('apptainer', 'exec', 'image.sif'), kind('env', 'A=b', 'srun', '--container', '/b')], ['exec', 'run', 'run', 'exec', 'exec', 'srun']);
+    const program = (...prefix: readonly string[]): readonly string[] => containerProgram({ prefix });
+    assert.deepEqual([program('sudo', 'docker', '--context', 'x', 'run', 'image'), program('docker', 'compose', '-f', 'a.yml', 'run', 'trainer'), program('docker-compose', '-f', 'a.yml', 'run', 'trainer')], [['sudo', 'docker', '--context', 'x'], ['docker'], ['docker']]);
+    const option = (...prefix: readonly string[]): string | undefined => uselessOption({ prefix });
+    assert.deepEqual([option('docker', 'exec', '-it', 'x'), option('podman', 'run', '--detach', 'x'), option('kubectl', 'exec', '-ti', 'pod', '--'), option('docker', 'run', '-i', '--ipc=host', '-v', '/a:/b', '-e', 'tt', 'x'), option('kubectl', 'exec', 'pod', '--', 'timeout', '-t', '5'), option('nsenter', '-t', '5')], ['-it', '--detach', '-ti', undefined, undefined, undefined]);
+    assert.deepEqual([withInput({ prefix: ['docker', 'exec', 'x'] }), withInput({ prefix: ['docker', 'exec', '-i', 'x'] }), withInput({ prefix: ['docker', 'compose', 'exec', 'x'] }), withInput({ prefix: ['nsenter', '-p'] })], [['docker', 'exec', '-i', 'x'], ['docker', 'exec', '-i', 'x'], ['docker', 'compose', 'exec', 'x'], ['nsenter', '-p']]);
     assert.deepEqual([kind('docker', 'exec', 'train'), kind('/usr/bin/podman', 'run', '--rm', 'image'), kind('sudo', 'docker', 'run', 'image'), kind('kubectl', 'exec', 'pod', '--'), kind('srun', '--container-image=x')], ['exec', 'run', 'run', 'exec', 'srun']);
     assert.deepEqual(labelledPrefix({ prefix: ['docker', 'run', '--rm', 'image'] }, 'id'), ['docker', 'run', '--label', 'fuselens.run=id', '--rm', 'image']);
     assert.match(containerStop({ prefix: ['sudo', 'docker', 'run', 'image'] }, 'id') ?? '', /'sudo' 'docker' ps -q --filter 'label=fuselens\.run=id'/);

@@ -21,9 +21,10 @@ export interface ContainerLab {
   readonly dispose: () => Promise<void>;
 }
 
-/** What has to be installed for an engine, by file; see `scripts/remote.mjs`. */
-const FILES: Readonly<Record<EngineName, readonly string[]>> = { podman: ['/usr/bin/podman', '/usr/bin/crun', '/bin/busybox'], docker: ['/usr/sbin/dockerd', '/bin/busybox'] };
-export const hasEngine = (name: EngineName): boolean => process.getuid?.() === 0 && FILES[name].every((file) => existsSync(file));
+/** What has to be installed for an engine; see `scripts/remote.mjs`. */
+const PROGRAMS: Readonly<Record<EngineName, readonly string[]>> = { podman: ['podman', 'crun'], docker: ['dockerd', 'docker', 'runc'] };
+const has = (program: string): boolean => [...(process.env.PATH ?? '').split(':'), '/usr/sbin'].some((folder) => existsSync(path.join(folder, program)));
+export const hasEngine = (name: EngineName): boolean => process.getuid?.() === 0 && existsSync('/bin/busybox') && PROGRAMS[name].every(has);
 
 /**
  * Images, each of a few hundred files: `full` has this machine's /usr (with `FULL`), so bash and Python; `small` is BusyBox, without

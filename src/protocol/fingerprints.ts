@@ -4,6 +4,8 @@ export interface FingerprintKernel {
   readonly name: string;
   readonly type: string;
   readonly meanUs: number | null;
+  /** As the timeline colours it. */
+  readonly family: string;
   /** The part of the formula this kernel is: source text of the eager form's operator; '' where none is known. */
   readonly term: string;
 }

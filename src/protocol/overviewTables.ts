@@ -67,15 +67,12 @@ export interface DecompositionPart {
   readonly valueUs: number | null;
 }
 
-/** The parts that make up the span: `span = computeBusy + exposedCommunication + exposedCopy + free`. */
-export function decomposition(lanes: LaneFigures): readonly DecompositionPart[] {
-  return [
-    { id: 'computeBusyUs', colour: 'matmul', valueUs: lanes.computeBusyUs },
-    { id: 'exposedCommunicationUs', colour: 'communication', valueUs: lanes.exposedCommunicationUs },
-    { id: 'exposedCopyUs', colour: 'glue', valueUs: lanes.exposedCopyUs },
-    { id: 'freeUs', colour: 'free', valueUs: lanes.freeUs },
-  ];
-}
+/** What makes up the span, with its colours: `span = computeBusy + exposedCommunication + exposedCopy + free`. */
+export const LANE_PARTS: readonly Omit<DecompositionPart, 'valueUs'>[] = [
+  { id: 'computeBusyUs', colour: 'matmul' }, { id: 'exposedCommunicationUs', colour: 'communication' }, { id: 'exposedCopyUs', colour: 'glue' }, { id: 'freeUs', colour: 'free' },
+];
+
+export const decomposition = (lanes: LaneFigures): readonly DecompositionPart[] => LANE_PARTS.map((part) => ({ ...part, valueUs: lanes[part.id] }));
 
 /** Lanes that overlap others, shown below the bar. */
 export const OTHER_LANES = ['computeIdleUs', 'mainStreamIdleUs', 'communicationBusyUs', 'overlappedUs', 'copyBusyUs'] as const satisfies readonly (keyof LaneFigures)[];

@@ -28,6 +28,12 @@ export function verifyFusionName({ fusion }: VerifyReport, translate: Translate)
   return code in MESSAGES ? text(code, undefined, translate) : fusion;
 }
 
+/** With the backend it is for; what was changed by hand is for none. */
+export function verifySubject(report: VerifyReport, translate: Translate): string {
+  const name = verifyFusionName(report, translate);
+  return report.fusion === 'none' ? name : `${name} (${report.backend})`;
+}
+
 /** Everything that has to be said beside the table, one sentence each. */
 export function verifySentences(report: VerifyReport, translate: Translate): readonly string[] {
   const say = (code: string, args?: Readonly<Record<string, string | number>>): string => text(code, args, translate);

@@ -62,7 +62,7 @@ const report = shape({
   })),
   fingerprints: each(shape({
     id: text, fusion: orNull(text), title: text, kind: oneOf('fusion', 'waste', 'unknown'), form: text, phase: oneOf('forward', 'recompute', 'backward', 'optimizer', 'unknown'),
-    kernels: each(shape({ name: text, type: text, meanUs: orNull(time), term: text })),
+    kernels: each(shape({ name: text, type: text, family: text, meanUs: orNull(time), term: text })),
     occurrences: count, perStep: time, perLayer: orNull(time), meanUs: time, totalUs: time, periodUs: orNull(time), gapUs: time, stallUs: orNull(time), explanation: orNull(text), recoverableDeviceUs: range, recoverableStepUs: range,
     first: shape({ startNs: number, endNs: number, event: count }),
     source: each(shape({ file: text, startLine: line, endLine: line, function: text, method: oneOf('stack', 'alignment', 'carried'), confidence: share, equals: each(text), occurrences: count, kernels: each(place) }, { through: oneOf('replay', 'compiled'), changed: oneOf(true) })),

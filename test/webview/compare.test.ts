@@ -120,6 +120,18 @@ describe('the Compare view', function () {
     const page = await harness.open({ width: 620 });
     await page.locator('.window-drawing').first().waitFor();
     assert.equal(await page.evaluate<boolean>('document.documentElement.scrollWidth <= window.innerWidth + 1'), true);
+    // The table keeps its name, its times and what is said of them, and tells what it leaves out.
+    const overflow = "(() => { const table = document.querySelector('.section-tables .table-scroll'); return table.scrollWidth - table.clientWidth; })()";
+    const headings = (): Promise<readonly string[]> => page.locator('.section-tables thead th').evaluateAll((cells) => cells.map((cell) => cell.getAttribute('data-key') ?? ''));
+    assert.ok((await page.evaluate<number>(overflow)) <= 1);
+    const narrow = await headings();
+    for (const key of ['name', 'base_us', 'candidate_us', 'difference_us', 'verdict']) {
+      assert.ok(narrow.includes(key), key);
+    }
+    assert.match(await page.locator('.section-tables .narrow-note').innerText(), /^Not shown at this width: .*Noise/);
+    await page.setViewportSize({ width: 1800, height: 900 });
+    await page.waitForFunction("document.querySelectorAll('.section-tables thead th').length > 8");
+    assert.equal(await page.locator('.section-tables .narrow-note').innerText(), '');
     await page.close();
   });
 });

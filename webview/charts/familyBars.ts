@@ -20,12 +20,12 @@ export function familyBars(families: RankReport['families'], words: Words): HTML
       h('th', { scope: 'col', class: 'text' }, words.t('column.family')),
       h('th', { scope: 'col', class: 'number', colspan: 3 }, words.t('column.count')),
       h('th', { scope: 'col', class: 'number', colspan: 3 }, words.t('column.total')),
-      h('th', { scope: 'col', class: 'number' }, words.t('column.mean')))),
+      h('th', { scope: 'col', class: 'number mean' }, words.t('column.mean')))),
     h('tbody', {}, rows.map(({ family, count, totalUs }) => h('tr', {},
       h('th', { scope: 'row', class: 'text' },
         h('span', { class: 'swatch', style: `background: ${familyColour(family)}`, 'aria-hidden': 'true' }),
         h('span', { class: 'defined', tabindex: 0, 'data-tip': words.maybe(`family.about.${family}`, family) }, words.maybe(`family.${family}`, family))),
       bar(family, count / largestCount), h('td', { class: 'number' }, words.count(count)), h('td', { class: 'number faint' }, words.share(countSum > 0 ? count / countSum : null)),
       bar(family, totalUs / largestTime), h('td', { class: 'number' }, words.time(totalUs)), h('td', { class: 'number faint' }, words.share(timeSum > 0 ? totalUs / timeSum : null)),
-      h('td', { class: 'number' }, words.time(count > 0 ? totalUs / count : null))))));
+      h('td', { class: 'number mean' }, words.time(count > 0 ? totalUs / count : null))))));
 }

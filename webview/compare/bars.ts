@@ -1,7 +1,7 @@
 import type { CompareFigure, CompareReport, CompareRow, DigestTableId } from '../../src/protocol/compare';
 import type { Side } from '../../src/protocol/compareView';
 import { rowName } from '../../src/protocol/compareWords';
-import { decomposition } from '../../src/protocol/overviewTables';
+import { LANE_PARTS } from '../../src/protocol/overviewTables';
 import { h } from '../shared/dom';
 import { familyColour } from '../shared/theme';
 import type { Words } from '../shared/words';
@@ -25,7 +25,7 @@ export function changeBars(report: CompareReport, id: DigestTableId, scope: 'ran
       return h('tr', {},
         h('th', { scope: 'row', class: 'text bar-name', title: name }, name),
         h('td', { class: 'bars-cell' }, SIDES.map((side) => h('div', { class: 'bar-line' },
-          h('div', { class: `side-bar side-${side}`, style: `width: ${((100 * valueOf(row, side)) / largest).toFixed(2)}%`, 'aria-hidden': 'true' }),
+          row[side] === null ? undefined : h('div', { class: `side-bar side-${side}`, style: `width: ${((100 * valueOf(row, side)) / largest).toFixed(2)}%`, 'aria-hidden': 'true' }),
           h('span', { class: 'bar-value' }, h('span', { class: 'visually-hidden' }, words.t(`compare.${side}`)), ' ', row[side] === null ? '–' : words.time(valueOf(row, side)))))),
         h('td', { class: `number status-${row.status}` }, words.change(row.change)),
         h('td', { class: `text status-${row.status}` }, row.status === 'unjudged' ? '' : words.t(`compare.status.${row.status}`)));
@@ -37,8 +37,7 @@ export function decompositionPair(report: CompareReport, unit: 'step' | 'token',
   const lane = (id: string): CompareFigure | undefined => report.lanes.find((figure) => figure.id === id);
   const factor = (side: Side): number => (unit === 'token' ? report.factors[side] : 1);
   const partsOf = (side: Side): readonly { readonly id: string; readonly colour: string; readonly us: number }[] =>
-    decomposition({ computeBusyUs: null, communicationBusyUs: null, copyBusyUs: null, overlappedUs: null, exposedCommunicationUs: null, exposedCopyUs: null, computeIdleUs: null, mainStreamIdleUs: null, freeUs: null })
-      .map(({ id, colour }) => ({ id, colour, us: (lane(id)?.[side]?.median ?? 0) * factor(side) }));
+    LANE_PARTS.map(({ id, colour }) => ({ id, colour, us: (lane(id)?.[side]?.median ?? 0) * factor(side) }));
   const sums = SIDES.map((side) => partsOf(side).reduce((sum, { us }) => sum + us, 0));
   const largest = Math.max(1e-9, ...sums);
   return h('div', { class: 'decomposition-pair' }, SIDES.map((side, i) => h('div', { class: 'pair-row' },

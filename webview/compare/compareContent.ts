@@ -2,9 +2,11 @@ import { DIGEST_TABLES, type CompareFigure, type CompareOptions, type CompareRep
 import { compareDensityTable, compareFiguresTable, compareTable } from '../../src/protocol/compareTables';
 import type { CompareDetail, CompareInit } from '../../src/protocol/compareView';
 import { verdictSentences } from '../../src/protocol/compareWords';
+import { LANE_PARTS } from '../../src/protocol/overviewTables';
 import { densityOverlay } from '../charts/densityChart';
 import { button, dropdown, textField } from '../shared/controls';
 import { fillElement, h, icon } from '../shared/dom';
+import { familyColour } from '../shared/theme';
 import { UNKNOWN, type Words } from '../shared/words';
 import { DataTable } from '../tables/dataTable';
 import { copyWith, section, type SectionContext } from '../tables/tableSection';
@@ -64,7 +66,7 @@ function head({ init, report, words, bridge, detail, onDetail }: CompareContentO
   const place = [...new Set([report.base.chip ?? report.base.backend ?? '', report.candidate.chip ?? report.candidate.backend ?? ''])].filter((part) => part !== '').join(' / ');
   const scope = (['rank', 'all'] as const).map((value) => ({ value, label: words.t(value === 'rank' ? 'compare.scope.oneRank' : 'compare.scope.allRanks', { ranks: report.ranks.length }) }));
   return h('header', { class: 'view-head' },
-    h('div', { class: 'view-name' }, h('h1', {}, side('base'), ' → ', side('candidate')), h('span', { class: 'faint' }, place)),
+    h('div', { class: 'view-name' }, h('h1', {}, side('base'), h('span', { class: 'pair-arrow' }, '→'), side('candidate')), h('span', { class: 'faint' }, place)),
     h('div', { class: 'view-tools' },
       report.ranks.length > 1 ? dropdown(words.t('compare.scope'), scope, detail().scope ?? 'rank', (value) => {
         onDetail({ scope: value === 'all' ? 'all' : 'rank' });
@@ -88,8 +90,14 @@ function figuresTable(figures: readonly CompareFigure[], { report, words }: Comp
   return h('table', { class: 'plain-table compare-figures' },
     h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'text' }, words.t('compare.figure')), ['compare.base', 'compare.candidate', 'compare.change', ...(perToken ? ['compare.changePerToken'] : [])].map((code) => h('th', { scope: 'col', class: 'number' }, words.t(code))))),
     h('tbody', {}, figures.map((figure) => h('tr', {},
-      h('th', { scope: 'row', class: 'text' }, h('span', { class: 'defined', tabindex: 0, 'data-tip': words.t(`figure.${figure.id}`) }, words.t(`figureName.${figure.id}`))),
+      h('th', { scope: 'row', class: 'text' }, partMark(figure.id), h('span', { class: 'defined', tabindex: 0, 'data-tip': words.t(`figure.${figure.id}`) }, words.t(`figureName.${figure.id}`))),
       spreadCell(figure, figure.base, words), spreadCell(figure, figure.candidate, words), h('td', { class: 'number' }, words.change(figure.change)), perToken ? h('td', { class: 'number' }, words.change(figure.unitChange)) : undefined))));
+}
+
+/** The colour of a part of the bars above, which have no other legend. */
+function partMark(id: string): HTMLElement | undefined {
+  const colour = LANE_PARTS.find((part) => part.id === id)?.colour;
+  return colour === undefined ? undefined : h('span', { class: `swatch piece-${id}`, style: `background: ${familyColour(colour)}`, 'aria-hidden': 'true' });
 }
 
 function spreadCell({ kind }: CompareFigure, spread: Spread | null, words: Words): HTMLElement {
@@ -157,7 +165,7 @@ function tableSection(options: CompareContentOptions, redraw: () => void): HTMLE
   const table = compareTable(report, id, detail().scope ?? 'rank', (english) => words.english(english));
   const rows = report.tables[id];
   const grid = new DataTable({
-    table, words, label: words.t(`compare.table.${id}`), maxHeight: 460, copy: copyWith(options), onSort: (sort) => onDetail({ sort }), ...(detail().sort === undefined ? {} : { sort: detail().sort }),
+    table, words, label: words.t(`compare.table.${id}`), maxHeight: 460, nameWidth: 280, narrow: ['noise_us', 'moved_by', 'base_calls', 'candidate_calls', 'family', 'change'], copy: copyWith(options), onSort: (sort) => onDetail({ sort }), ...(detail().sort === undefined ? {} : { sort: detail().sort }),
     ...(id === 'lines' ? { activate: { label: words.t('compare.openSource'), icon: 'go-to-file', run: (index: number) => { const { file, line } = rows[index]; if (file !== undefined && line !== undefined) { bridge.post({ kind: 'openSource', file, line }); } } } } : {}),
   });
   grid.setFilter(detail().filter ?? '');

@@ -27,7 +27,8 @@ function configuration(memory: { readonly base: MemoryDigest | null; readonly ca
       animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true, layout: { padding: { right: 14, top: 4 } }, interaction: { mode: 'nearest', axis: 'x', intersect: false },
       scales: {
         x: { type: 'linear', grid, border: { color: text }, title: { display: true, text: words.t('compare.memory.axis'), color: text, font }, ticks: { color: text, font, maxRotation: 0, callback: (value) => words.time(Number(value) * 1000) } },
-        y: { type: 'linear', grid, border: { color: text }, ticks: { color: text, font, callback: (value) => `${words.number(Number(value) / 1e9, 2)} GB` } },
+        // A level line is to lie inside the chart, not on its edge.
+        y: { type: 'linear', grace: '8%', grid, border: { color: text }, ticks: { color: text, font, callback: (value) => `${words.number(Number(value) / 1e9, 2)} GB` } },
       },
       plugins: {
         legend: { display: true, labels: { color: text, font, boxWidth: 18, boxHeight: 1 } },

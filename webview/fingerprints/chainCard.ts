@@ -45,7 +45,10 @@ function strip(entry: FingerprintEntry, { words }: FingerprintsOptions): HTMLEle
   const total = entry.kernels.reduce((sum, { meanUs }) => sum + (meanUs ?? 0), 0);
   return h('div', { class: 'strip-holder' },
     h('div', { class: 'strip', role: 'img', 'aria-label': entry.kernels.map(({ type, name, meanUs }) => `${type === '' ? name : type} ${words.time(meanUs)}`).join(', ') },
-      entry.kernels.map(({ type, name, meanUs }, i) => h('div', { class: 'strip-piece', style: `flex-grow: ${total === 0 ? 1 : Math.max(0.5, ((meanUs ?? 0) / total) * 100)}; background: ${familyColour(i % 2 === 0 ? 'norm' : 'elementwise')}`, 'data-tip': `${name}\n${words.time(meanUs)}` }, h('span', {}, shortName(type, name))))),
+      entry.kernels.map(({ type, name, family, meanUs }) => h('div', { class: 'strip-piece', style: `flex-grow: ${total === 0 ? 1 : Math.max(0.5, ((meanUs ?? 0) / total) * 100)}; background: ${familyColour(family)}`, 'data-tip': `${name}\n${words.time(meanUs)} · ${words.maybe(`family.${family}`, family)}` }, h('span', {}, shortName(type, name))))),
+    h('p', { class: 'strip-legend faint' },
+      [...new Set(entry.kernels.map(({ family }) => family))].map((family) => h('span', { class: 'strip-key' }, h('span', { class: 'swatch', style: `background: ${familyColour(family)}`, 'aria-hidden': 'true' }), words.maybe(`family.${family}`, family))),
+      h('span', {}, words.t('fingerprints.toScale'))),
     h('table', { class: 'plain-table chain-kernels' },
       h('thead', {}, h('tr', {}, h('th', { class: 'number' }, '#'), h('th', { class: 'text' }, words.t('report.name')), h('th', { class: 'number' }, words.t('report.mean')), h('th', { class: 'text' }, words.t('fingerprints.term')))),
       h('tbody', {}, entry.kernels.map(({ type, name, meanUs, term }, i) => h('tr', {}, h('td', { class: 'number' }, String(i + 1)), h('td', { class: 'text', title: name }, shortName(type, name)), h('td', { class: 'number' }, words.time(meanUs)), h('td', { class: 'text term', title: term }, term))))));

@@ -14,7 +14,7 @@ export function kernelsSection(options: ContentOptions, table: FigureTable): HTM
     onDetail(detail);
   };
   const grid = new DataTable({
-    table, words, label: words.t('view.kernels'), maxHeight: 440, copy: copyWith(options), sort: detail.sort ?? { key: 'total_us', descending: true },
+    table, words, label: words.t('view.kernels'), maxHeight: 440, narrow: ['type', 'max_us', 'share_of_total', 'mean_us', 'family'], copy: copyWith(options), sort: detail.sort ?? { key: 'total_us', descending: true },
     onSort: (sort) => keep({ sort }),
     activate: {
       label: words.t('view.showInTimeline'), icon: 'pulse',

@@ -84,14 +84,14 @@ function stepsSection(options: ContentOptions): HTMLElement | undefined {
     return undefined;
   }
   const activate = { label: words.t('view.step'), icon: 'arrow-right', run: onStep };
-  return section(options, { id: 'steps', title: words.t('view.steps'), table }, new DataTable({ table, words, label: words.t('view.steps'), maxHeight: 300, activate, copy: copyWith(options), ...(step === undefined ? {} : { selectedRow: step }) }).element);
+  return section(options, { id: 'steps', title: words.t('view.steps'), table }, new DataTable({ table, words, label: words.t('view.steps'), maxHeight: 300, activate, narrow: ['start_us', 'exposed_copy_us', 'kernels', 'free_us', 'exposed_communication_us'], copy: copyWith(options), ...(step === undefined ? {} : { selectedRow: step }) }).element);
 }
 
 function streamsSection(options: ContentOptions): HTMLElement | undefined {
   const { data, words } = options;
   const table = streamsTable(data);
   return table.rows.length === 0 ? undefined
-    : section(options, { id: 'streams', title: words.t('view.streams'), tip: words.t('figure.streams'), table }, new DataTable({ table, words, label: words.t('view.streams'), maxHeight: 300, copy: copyWith(options) }).element);
+    : section(options, { id: 'streams', title: words.t('view.streams'), tip: words.t('figure.streams'), table }, new DataTable({ table, words, label: words.t('view.streams'), maxHeight: 300, narrow: ['device', 'last_us', 'first_us', 'total_us', 'idle_us'], copy: copyWith(options) }).element);
 }
 
 function stepTraceSection(options: ContentOptions): HTMLElement | undefined {
@@ -107,7 +107,7 @@ function communicationSection(options: ContentOptions): HTMLElement | undefined 
   const omitted = data.profilerCommunication?.omitted ?? 0;
   return table.rows.length === 0 ? undefined
     : section(options, { id: 'profiler-communication', title: words.t('view.profilerCommunication'), table },
-      new DataTable({ table, words, label: words.t('view.profilerCommunication'), maxHeight: 300, copy: copyWith(options) }).element,
+      new DataTable({ table, words, label: words.t('view.profilerCommunication'), maxHeight: 300, narrow: ['group', 'step', 'idle_us', 'transit_us'], copy: copyWith(options) }).element,
       omitted === 0 ? undefined : h('p', { class: 'note' }, words.t('view.profilerCommunicationMore', { count: omitted })));
 }
 

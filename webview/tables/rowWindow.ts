@@ -33,6 +33,11 @@ export class RowWindow {
     this.render(true);
   }
 
+  /** The same rows look different now: draws them anew, in place. */
+  redraw(): void {
+    this.render(true);
+  }
+
   /** Row under an event, as place in the current order. */
   placeOf(target: EventTarget | null): number | undefined {
     const row = target instanceof Element ? target.closest('tr[aria-rowindex]') : null;
@@ -97,13 +102,14 @@ export class RowWindow {
   }
 
   private reveal(place: number): void {
-    // The sticky head covers the first row's height.
+    // The sticky head lies above the rows.
+    const head = this.body.parentElement?.querySelector('thead')?.offsetHeight ?? ROW_HEIGHT;
     const top = place * ROW_HEIGHT;
     const { scrollTop, clientHeight } = this.scroller;
     if (top < scrollTop) {
       this.scroller.scrollTop = top;
-    } else if (top + 2 * ROW_HEIGHT > scrollTop + clientHeight) {
-      this.scroller.scrollTop = top + 2 * ROW_HEIGHT - clientHeight;
+    } else if (top + ROW_HEIGHT + head > scrollTop + clientHeight) {
+      this.scroller.scrollTop = top + ROW_HEIGHT + head - clientHeight;
     }
     this.render(false);
   }

@@ -38,7 +38,7 @@ function fingerprintEntry(rank: RankData, { fingerprint, sources }: ExplainedFin
   const { recoverable } = fingerprint;
   return {
     id: fingerprint.id, fusion: fingerprint.fusion?.id ?? null, title: fingerprint.fusion?.title ?? fingerprint.chain, kind: fingerprint.fusion?.kind ?? 'unknown', form: fingerprint.form, phase: fingerprint.phase,
-    kernels: fingerprint.kernels.map((kernel) => ({ name: kernel.name, type: kernel.type, meanUs: orNull(kernel.meanNs), term: kernel.term })), ...unitOf(rank),
+    kernels: fingerprint.kernels.map((kernel) => ({ name: kernel.name, type: kernel.type, family: kernel.family, meanUs: orNull(kernel.meanNs), term: kernel.term })), ...unitOf(rank),
     occurrences: fingerprint.occurrences, perStep: fingerprint.perStep, perLayer: Number.isNaN(fingerprint.perLayer) ? null : fingerprint.perLayer, meanUs: us(fingerprint.meanNs), totalUs: us(fingerprint.totalNs), periodUs: orNull(fingerprint.periodNs), gapUs: us(fingerprint.gapNs), stallUs: orNull(fingerprint.stallNs),
     recoverableDeviceUs: [us(recoverable.deviceNs[0]), us(recoverable.deviceNs[1])], recoverableStepUs: [us(recoverable.stepNs[0]), us(recoverable.stepNs[1])],
     first: { startNs: events.startNs[first[0]], endNs: events.startNs[last] + (Number.isNaN(events.durationNs[last]) ? 0 : events.durationNs[last]), event: first[0] },

@@ -3,6 +3,7 @@
  * phase, its kernels, how often it runs and what it costs.
  */
 import type { Parser } from 'web-tree-sitter';
+import { FAMILIES, type Family } from '../../protocol/families';
 import { FUSIONS } from '../fusions';
 import type { Fusion } from '../fusions/fusion';
 import type { RankData } from '../profile/columns';
@@ -20,6 +21,8 @@ import { unknownChains } from './unknownChains';
 export interface ChainKernel {
   readonly name: string;
   readonly type: string;
+  /** Family of the first occurrence's kernel. */
+  readonly family: Family;
   readonly meanNs: number;
   /** Source text of the eager form's operator, '' for unknown chains. */
   readonly term: string;
@@ -193,7 +196,7 @@ function summarise(rank: RankData, group: Group, steps: number, communication: I
   }
   const count = group.occurrences.length;
   const kernels = Array.from(first.columns.subarray(0, width), (event, column): ChainKernel => ({
-    name: strings.get(events.name[event]), type: strings.get(events.type[event]), meanNs: timed[column] === 0 ? NaN : sums[column] / timed[column], term: group.pattern?.tokens[first.terms[column]]?.term ?? '',
+    name: strings.get(events.name[event]), type: strings.get(events.type[event]), family: FAMILIES[events.family[event]] ?? 'other', meanNs: timed[column] === 0 ? NaN : sums[column] / timed[column], term: group.pattern?.tokens[first.terms[column]]?.term ?? '',
   }));
   return {
     id: hash(`${group.fusion?.id ?? ''}|${group.phase}|${group.chain}`), fusion: group.fusion, form: group.pattern?.form ?? '', chain: group.chain, phase: group.phase,

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { documentEvidence, type DocumentChain } from './documentEvidence';
 import type { EvidenceStore } from './evidence';
-import { chainSummary, chainTitle, isOnCpu, time } from './words';
+import { chainSummary, chainTitle, isOnCpu, time, unbroken } from './words';
 
 /** Located chains as diagnostics of information level, for the Problems panel and for whoever walks by them with F8. */
 export class ChainDiagnostics implements vscode.Disposable {
@@ -40,7 +40,7 @@ function diagnostic(document: vscode.TextDocument, chain: DocumentChain): vscode
   const message = isOnCpu(chain)
     ? vscode.l10n.t('{0} runs as {1}; {2} to {3} a step could be recovered on the CPU.', chainTitle(chain), chainSummary(chain), time(low), time(high))
     : vscode.l10n.t('{0} runs as {1}; {2} to {3} a step could be recovered on the device.', chainTitle(chain), chainSummary(chain), time(low), time(high));
-  const made = new vscode.Diagnostic(range, message, vscode.DiagnosticSeverity.Information);
+  const made = new vscode.Diagnostic(range, unbroken(message), vscode.DiagnosticSeverity.Information);
   made.source = 'FuseLens';
   made.code = chain.fusion ?? 'chain';
   return made;

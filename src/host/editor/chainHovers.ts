@@ -3,7 +3,7 @@ import type { LineCost } from '../../protocol/fingerprints';
 import { escapeMarkdown } from '../escapeMarkdown';
 import { documentEvidence, type DocumentChain } from './documentEvidence';
 import type { EvidenceStore } from './evidence';
-import { chainSummary, chainTitle, isOnCpu, phaseName, time } from './words';
+import { chainSummary, chainTitle, isOnCpu, phaseName, time, unbroken } from './words';
 
 /** On an expression that launches kernels: which, how long, in which phase; on the line's other places the line's total. */
 export class ChainHovers implements vscode.HoverProvider {
@@ -23,14 +23,14 @@ export class ChainHovers implements vscode.HoverProvider {
     }
     const text = new vscode.MarkdownString(undefined, true);
     for (const chain of inside) {
-      text.appendMarkdown(`**${escapeMarkdown(chainTitle(chain))}** · ${escapeMarkdown(chainSummary(chain))}\n\n`);
+      text.appendMarkdown(`**${escapeMarkdown(chainTitle(chain))}** · ${escapeMarkdown(unbroken(chainSummary(chain)))}\n\n`);
       text.appendMarkdown(table(chain, position, document));
       const [low, high] = chain.recoverableUs;
-      text.appendMarkdown(`\n${escapeMarkdown(isOnCpu(chain) ? vscode.l10n.t('Recoverable on the CPU: {0} to {1} a step; a range, not a promise.', time(low), time(high)) : vscode.l10n.t('Recoverable on the device: {0} to {1} a step; a range, not a promise.', time(low), time(high)))}\n\n`);
+      text.appendMarkdown(`\n${escapeMarkdown(unbroken(isOnCpu(chain) ? vscode.l10n.t('Recoverable on the CPU: {0} to {1} a step; a range, not a promise.', time(low), time(high)) : vscode.l10n.t('Recoverable on the device: {0} to {1} a step; a range, not a promise.', time(low), time(high))))}\n\n`);
       text.appendMarkdown(`${escapeMarkdown(method(chain))}\n\n`);
     }
     for (const entry of cost) {
-      text.appendMarkdown(escapeMarkdown(lineWords(entry)));
+      text.appendMarkdown(escapeMarkdown(unbroken(lineWords(entry))));
     }
     return new vscode.Hover(text);
   }
@@ -51,7 +51,7 @@ function table(chain: DocumentChain, position: vscode.Position, document: vscode
   const under = new Set(ranges.filter((range) => range.contains(position)).map((range) => document.getText(document.validateRange(range)).replace(/\s+/g, '')));
   const rows = first.kernels.map((kernel) => {
     const mark = under.has(kernel.term.replace(/\s+/g, '')) ? '**' : '';
-    return `| ${mark}${escapeMarkdown(kernel.type === '' ? kernel.name : kernel.type)}${mark} | ${kernel.meanUs === null ? '–' : time(kernel.meanUs)} |${first.fusion === null ? '' : ` \`${kernel.term.replaceAll('|', '\\|')}\` |`}`;
+    return `| ${mark}${escapeMarkdown(kernel.type === '' ? kernel.name : kernel.type)}${mark} | ${kernel.meanUs === null ? '–' : unbroken(time(kernel.meanUs))} |${first.fusion === null ? '' : ` \`${kernel.term.replaceAll('|', '\\|')}\` |`}`;
   });
   const phases = chain.phases.map((entry) => `${phaseName(entry.phase)} ${entry.occurrences}`).join(', ');
   const unit = isOnCpu(chain) ? vscode.l10n.t('Operator') : vscode.l10n.t('Kernel');

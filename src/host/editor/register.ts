@@ -3,7 +3,7 @@ import type { ProfileStore } from '../profileStore';
 import type { ViewTabs } from '../views/viewTabs';
 import { ChainDiagnostics } from './chainDiagnostics';
 import { ChainHovers } from './chainHovers';
-import { ChainLenses, type ChainTarget } from './chainLenses';
+import { ChainDetailLenses, ChainLenses, type ChainTarget } from './chainLenses';
 import { EvidenceStore } from './evidence';
 import { Fuser, type FuseTarget } from './fuse';
 import { FuseActions } from './fuseActions';
@@ -20,7 +20,10 @@ export function registerEditor(store: ProfileStore, tabs: ViewTabs, extensionUri
   const evidence = new EvidenceStore(store);
   const fuser = new Fuser(evidence);
   const disposable = vscode.Disposable.from(
-    evidence, fuser, registerVerify(PYTHON, extensionUri.fsPath, evidence, fuser), new LineHeat(evidence, extensionUri), new ChainDiagnostics(evidence), new PathQuestion(evidence),
+    evidence, fuser, new LineHeat(evidence, extensionUri), new ChainDiagnostics(evidence), new PathQuestion(evidence),
+    // Lenses of one line stand in the order of their providers, the one registered last first.
+    vscode.languages.registerCodeLensProvider(PYTHON, new ChainDetailLenses(evidence)),
+    registerVerify(PYTHON, extensionUri.fsPath, evidence, fuser),
     vscode.languages.registerCodeLensProvider(PYTHON, new ChainLenses(evidence, fuser, measurements)),
     vscode.languages.registerHoverProvider(PYTHON, new ChainHovers(evidence)),
     vscode.languages.registerCodeActionsProvider(PYTHON, new FuseActions(fuser), { providedCodeActionKinds: FuseActions.kinds }),

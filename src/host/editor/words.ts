@@ -16,10 +16,25 @@ export function chainTitle(chain: Pick<DocumentChain, 'fusion' | 'title' | 'phas
 
 export const phaseName = (phase: string): string => text(`phase.${phase}`, undefined, translate);
 
-/** "11 kernels × 72 · 40.0 ms/step". */
+/** "40.0 ms/step": what a lens says first. */
+export const chainCost = ({ totalUs }: DocumentChain): string => vscode.l10n.t('{0}/step', time(totalUs));
+
+/** "11 kernels × 72 (+ 44.2 ms backward)": what a lens says behind its commands. */
+export function chainDetail(chain: DocumentChain): string {
+  const values = [chain.phases[0].kernels.length, chain.occurrences];
+  return withRest(chain, isOnCpu(chain) ? vscode.l10n.t('{0} operators × {1}', ...values) : vscode.l10n.t('{0} kernels × {1}', ...values));
+}
+
+/** "11 kernels × 72 · 40.0 ms/step (+ 44.2 ms backward)". */
 export function chainSummary(chain: DocumentChain): string {
   const values = [chain.phases[0].kernels.length, chain.occurrences, time(chain.totalUs)];
-  const summary = isOnCpu(chain) ? vscode.l10n.t('{0} operators × {1} · {2}/step', ...values) : vscode.l10n.t('{0} kernels × {1} · {2}/step', ...values);
+  return withRest(chain, isOnCpu(chain) ? vscode.l10n.t('{0} operators × {1} · {2}/step', ...values) : vscode.l10n.t('{0} kernels × {1} · {2}/step', ...values));
+}
+
+function withRest(chain: DocumentChain, summary: string): string {
   const whole = chain.besideUs > 0 ? `${summary} ${vscode.l10n.t('(+ {0} backward)', time(chain.besideUs))}` : summary;
   return chain.source.changed === true ? `${whole} · ${vscode.l10n.t('changed since the run')}` : whole;
 }
+
+/** A number and its unit stay in one line, wherever the text is broken. */
+export const unbroken = (text: string): string => text.replace(/(\d) (?=(?:ns|µs|ms|s)\b)/g, '$1\u00a0').replace(/\(\+ [^)]*\)/g, (rest) => rest.replaceAll(' ', '\u00a0'));

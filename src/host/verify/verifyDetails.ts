@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { figureText } from '../../protocol/figureText';
 import { text } from '../../protocol/text';
 import type { Differences, VerifyReport } from '../../protocol/verify';
-import { verifyFusionName, verifyHeadline, verifySentences } from '../../protocol/verifySentences';
+import { verifySubject, verifyHeadline, verifySentences } from '../../protocol/verifySentences';
 import { escapeMarkdown } from '../escapeMarkdown';
 import { translate } from '../sentences';
 import type { Verified } from './verifier';
@@ -35,8 +35,7 @@ export class VerifyDetails implements vscode.TextDocumentContentProvider, vscode
 }
 
 function heading(report: VerifyReport): string {
-  const fusion = verifyFusionName(report, translate);
-  return escapeMarkdown(`${path.basename(report.file)}:${report.startLine} · ${fusion} (${report.backend}): ${text(`verify.verdict.${report.verdict}`, undefined, translate)}`);
+  return escapeMarkdown(`${path.basename(report.file)}:${report.startLine} · ${verifySubject(report, translate)}: ${text(`verify.verdict.${report.verdict}`, undefined, translate)}`);
 }
 
 /** Headline, sentences and table, for the page and for hovers. */

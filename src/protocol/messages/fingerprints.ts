@@ -13,6 +13,7 @@ export const fingerprintMessages: Readonly<Record<string, string>> = {
   'fingerprints.filter': 'Filter chains',
   'fingerprints.openRow': 'Enter or double-click shows a chain kernel by kernel.',
   'fingerprints.choose': 'Show kernel by kernel',
+  'fingerprints.toScale': 'Each as wide as it lasts on average.',
   'fingerprints.unknown': '{first} … · {count} {count#kernel that repeats#kernels that repeat}',
   'fingerprints.kernels': '{count} {count#kernel#kernels}',
   'fingerprints.zoom': '{ms} ms',

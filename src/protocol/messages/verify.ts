@@ -59,7 +59,7 @@ export const verifyMessages: Readonly<Record<string, string>> = {
   'verify.failure.several-here': 'No eager form of the catalogue is at line {line} of {file}, but its function has some at lines {lines}: name one of them.',
   'verify.failure.not-fusable': 'The form at line {line} of {file} has no fused replacement on {backend}: {reason}',
   'verify.failure.no-function-here': 'Line {line} of {file} lies in no function: name a line of the fused function.',
-  'cli.verify.head': '{file}:{line}  {fusion} ({backend}): {verdict}',
+  'cli.verify.head': '{file}:{line}  {fusion}: {verdict}',
   'cli.verify.dtype': 'dtype',
   'cli.verify.layout': 'layout',
   'cli.verify.branch': 'branch',

@@ -25,6 +25,7 @@ export const viewMessages: Readonly<Record<string, string>> = {
   'view.copy': 'Copy',
   'view.copyTable': 'Copy {table} as text',
   'view.saveTable': 'Save {table} as CSV',
+  'view.columnsHidden': 'Not shown at this width: {columns}.',
   'view.asTable': 'As a table',
   'view.figures': 'Figures',
   'view.decomposition': 'Where the span goes',

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { isUtf8 } from 'node:buffer';
 import path from 'node:path';
 import { fingerprintData } from '../engine/attribution/fingerprintData';
@@ -26,6 +26,7 @@ import { chooseRanks, nothingReadable, openProfile } from './openSession';
 import { lineEdits } from './output/lineEdits';
 import { unifiedDiff } from './output/unifiedDiff';
 import { fusionFolders, ownFusions } from './ownFusions';
+import { readPythonFile } from './pythonFile';
 import { cannotWrite, writeTextFile } from './textFile';
 
 const OPTIONS = {
@@ -206,14 +207,10 @@ interface Sources {
 async function readSources(root: string, isFile: boolean, context: CommandContext): Promise<Sources> {
   const parser = await pythonParser();
   const folder = isFile ? path.dirname(root) : root;
-  const bytes = isFile ? await readFile(root) : undefined;
-  // A zero byte is valid UTF-8 and never Python: UTF-16, or no text at all.
-  if (bytes !== undefined && (!isUtf8(bytes) || bytes.includes(0))) {
-    throw new CommandFailure('cli.failure.not-utf8', { file: root });
-  }
+  const text = isFile ? await readPythonFile(root) : undefined;
   const index = await indexSources(nodeFilePort(), [folder], parser, { signal: context.io.signal });
   const asked = isFile ? index.scopes.filter(({ file }) => path.resolve(file) === root) : index.scopes.filter(({ file }) => file.endsWith('.py'));
-  const missing = bytes !== undefined && asked.length === 0 ? [scopeOf(root, folder, bytes.toString('utf8'), parser)] : [];
+  const missing = text !== undefined && asked.length === 0 ? [scopeOf(root, folder, text, parser)] : [];
   const all = [...index.scopes, ...missing];
   return { parser, program: missing.length === 0 ? index.program : new ModuleSet(all), scopes: [...asked, ...missing], all, reparse: (scope, changed) => scopeOf(scope.file, folder, changed, parser) };
 }

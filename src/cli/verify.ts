@@ -21,6 +21,7 @@ import { ExitCode } from './exitCode';
 import { allowedReasons } from './fuse';
 import { CommandFailure, UsageError, type CommandContext } from './io';
 import { chooseRanks, nothingReadable, openProfile } from './openSession';
+import { readPythonFile } from './pythonFile';
 import { writeVerifyText } from './output/verifyText';
 import { fusionFolders, ownFusions } from './ownFusions';
 import { runTools } from './runTools';
@@ -108,7 +109,7 @@ async function editorState(command: ParsedCommand): Promise<EditorState> {
   const original = command.value('original');
   const read = async (name: string): Promise<string> => readFile(name, 'utf8').catch(() => { throw new CommandFailure('cli.failure.no-python', { file: name }); });
   const state = file === undefined ? {} : JSON.parse(await read(file)) as EditorState;
-  return original === undefined ? state : { ...state, original: (await read(original)).replace(/^\ufeff/, '') };
+  return original === undefined ? state : { ...state, original: await readPythonFile(original) };
 }
 
 interface Modules {
@@ -123,9 +124,9 @@ interface Modules {
 async function readModules(file: string, state: EditorState, forHost: boolean, context: CommandContext): Promise<Modules> {
   const parser = await pythonParser();
   const texts = new Map(Object.entries(state.texts ?? {}).map(([name, content]) => [path.resolve(name), content]));
+  const now = texts.get(file) ?? (await readPythonFile(file));
   const folder = forHost ? modulePlace(file).root : path.dirname(file);
   const index = await indexSources(nodeFilePort(), [folder], parser, { overlay: texts, signal: context.io.signal });
-  const now = texts.get(file) ?? (await readFile(file, 'utf8')).replace(/^\ufeff/, '');
   const original = scopeOf(file, folder, state.original ?? now, parser);
   const all = [...index.scopes.filter((scope) => path.resolve(scope.file) !== file), original];
   return { parser, original, fused: state.original === undefined ? undefined : scopeOf(file, folder, now, parser), program: new ModuleSet(all), texts };

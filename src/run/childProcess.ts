@@ -13,10 +13,14 @@ interface ChildOptions extends ShellOptions {
   readonly ownGroup?: boolean;
   /** Bytes sent before `input`. */
   readonly preamble?: Uint8Array;
+  /** For programs that do as they please: killed when an abort has not ended them after so long, and not waited for once they have ended, whoever still holds their pipes. */
+  readonly patienceMs?: number;
 }
 
 /** Output kept in memory; what is larger has to be streamed. */
 const MOST_TEXT = 64 * 1024 * 1024;
+/** Of what a program complains about, the last words are kept. */
+const MOST_WORDS = 1024 * 1024;
 
 /** Runs one program to its end without a shell. Rejects with `RunFailure` when it cannot be started, with `Cancelled` after an abort. */
 export function runChild(file: string, args: readonly string[], options: ChildOptions = {}): Promise<ShellResult> {
@@ -36,20 +40,25 @@ export function runChild(file: string, args: readonly string[], options: ChildOp
     let kept = 0;
     let failed: Error | undefined;
     let taking = Promise.resolve();
-    const end = (): void => {
+    let words = 0;
+    let patience: ReturnType<typeof setTimeout> | undefined;
+    const end = (signalName: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): void => {
       if (ownGroup && child.pid !== undefined) {
         try {
-          process.kill(-child.pid, 'SIGTERM');
+          process.kill(-child.pid, signalName);
           return;
         } catch {
           // The group is gone already.
         }
       }
-      child.kill('SIGTERM');
+      child.kill(signalName);
     };
     const abort = (): void => {
       failed ??= new Cancelled();
       end();
+      if (options.patienceMs !== undefined) {
+        patience = setTimeout(() => end('SIGKILL'), options.patienceMs);
+      }
     };
     signal?.addEventListener('abort', abort, { once: true });
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -69,6 +78,10 @@ export function runChild(file: string, args: readonly string[], options: ChildOp
     });
     child.stderr?.on('data', (chunk: Buffer) => {
       stderr.push(chunk);
+      words += chunk.length;
+      while (words > MOST_WORDS && stderr.length > 1) {
+        words -= stderr.shift()?.length ?? 0;
+      }
       onStderr?.(chunk.toString());
     });
     if (child.stdin !== null) {
@@ -81,6 +94,13 @@ export function runChild(file: string, args: readonly string[], options: ChildOp
       reject(runFailure(code, { file, text: error.message }, error.message));
     });
     child.once('exit', () => {
+      clearTimeout(patience);
+      if (options.patienceMs !== undefined) {
+        patience = setTimeout(() => {
+          child.stdout?.destroy();
+          child.stderr?.destroy();
+        }, options.patienceMs);
+      }
       // A shared connection of ssh holds the pipes of a session that nobody waits for any more, until what runs there ends.
       if (failed instanceof Cancelled) {
         child.stdout?.destroy();
@@ -88,6 +108,7 @@ export function runChild(file: string, args: readonly string[], options: ChildOp
       }
     });
     child.once('close', (code, signalName) => {
+      clearTimeout(patience);
       signal?.removeEventListener('abort', abort);
       taking.then(() => {
         if (failed !== undefined) {

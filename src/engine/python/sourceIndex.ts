@@ -39,7 +39,7 @@ const PACKAGES: ReadonlySet<string> = new Set(['venv', '.venv', 'env', 'site-pac
 /** What model code names; and engines that sample beside a trainer, which a script may start without naming more. */
 const FRAMEWORKS = /torch|mindspore|paddle|\b(?:vllm|sglang|lmdeploy|verl|openrlhf|trl|slime|areal)\b/;
 /** Larger than this is generated data, not model code. */
-const MAX_BYTES = 4 * 1024 * 1024;
+export const MOST_SOURCE_BYTES = 4 * 1024 * 1024;
 
 interface Found {
   readonly path: string;
@@ -94,7 +94,7 @@ export class SourceIndexer {
       return source;
     }
     const stat = await this.port.stat(path);
-    if (stat === undefined || stat.size > MAX_BYTES) {
+    if (stat === undefined || stat.size > MOST_SOURCE_BYTES) {
       return undefined;
     }
     const unchanged = before?.size === stat.size && before.mtimeMs === stat.mtimeMs;

@@ -143,4 +143,5 @@ Installed packages are never edited. Where a framework has a switch for the fusi
   'cli.fusions.none': '{folder} does not exist or holds no .json file, so no fusion of your own was added.',
   'cli.failure.not-as-read': '{file} is not plain UTF-8, or was changed while it was read: it was left as it is.',
   'cli.failure.no-python': '{file}: no Python file to read there.',
+  'cli.failure.python-too-large': '{file} has {size}, more than is read of one Python file ({limit}): put the code in question into a file of its own.',
 };

@@ -54,6 +54,8 @@ export const verifyMessages: Readonly<Record<string, string>> = {
   'verify.failure.out-of-memory': 'Memory ran out while {file} was verified: close what else uses it, or run on a host with more (--host).',
   'verify.failure.timeout': 'Verifying took longer than {seconds} s and was ended: raise the limit with fuselens.verify.timeout or --timeout.',
   'verify.failure.python-stopped': 'Python ({python}) stopped without an answer: {reason}',
+  'verify.failure.python-ended': 'Python ({python}) was ended with exit code {exit} by {file} or what it imports, before there was an answer. What a module does when imported has to leave Python running.',
+  'verify.failure.python-crashed': 'Python ({python}) crashed ({signal}) in {file} or what it imports, before there was an answer.',
   'verify.failure.host': '{host} could not be used: {reason}',
   'verify.failure.nothing-here': 'No eager form of the catalogue is at line {line} of {file}. If it is fused already, name the text before: --original FILE.',
   'verify.failure.several-here': 'No eager form of the catalogue is at line {line} of {file}, but its function has some at lines {lines}: name one of them.',

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { HelperAnswer, HelperFailed, ProfileShapes, VerifyReport, VerifySubject } from '../../protocol/verify';
 import { verifyReport } from '../../engine/verify/verdict';
 import { pythonFolder } from '../pythonFolder';
@@ -18,6 +19,8 @@ export interface VerifyOptions extends PythonOptions {
 }
 
 const REQUEST = 'request.json';
+/** Of what Python said last. */
+const LONGEST_REASON = 300;
 
 /**
  * Runs cases in one Python process and reports on each, in order. Never throws for what Python did: that is a report with a
@@ -28,7 +31,7 @@ export async function runVerify(cases: readonly VerifyCase[], runner: PythonRunn
   const files = new Map([...(await pythonFolder('verify')), [REQUEST, `${JSON.stringify(request)}\n`]]);
   const outcome = await runner.run({ files, script: 'verify.py', args: [REQUEST] }, options);
   const answer = outcome.kind === 'ended' ? answerOf(outcome.stdout) : undefined;
-  const whole = answer === undefined ? failureOf(runner, outcome.kind === 'ended' ? outcome : { kind: outcome.kind }, options) : undefined;
+  const whole = answer === undefined ? failureOf(runner, outcome.kind === 'ended' ? outcome : { kind: outcome.kind }, options, cases[0]?.subject.file ?? '') : undefined;
   return cases.map(({ subject, profile }, index) => {
     const ran = answer?.cases[index] ?? { name: '', status: 'failed' as const, code: 'python-stopped', args: { python: runner.python, reason: '' }, ...whole };
     return verifyReport(subject, answer, ran, { ...(runner.host === undefined ? {} : { host: runner.host }), ...(profile?.shapes.x === undefined ? {} : { profileShape: profile.shapes.x }) });
@@ -58,11 +61,23 @@ type Ending = { readonly kind: 'timeout' | 'no-python' } | { readonly kind: 'end
 
 /** Killed: by the kernel, for memory, since nobody else does it. */
 const KILLED = 137;
+/** What a shell and `runChild` add to the number of the signal that ended a program. */
+const BY_SIGNAL = 128;
 
-function failureOf({ python, host }: PythonRunner, ending: Ending, { timeoutMs }: VerifyOptions): Pick<HelperFailed, 'code' | 'args'> {
+function failureOf({ python, host }: PythonRunner, ending: Ending, { timeoutMs }: VerifyOptions, file: string): Pick<HelperFailed, 'code' | 'args'> {
   switch (ending.kind) {
     case 'timeout': return { code: 'timeout', args: { seconds: String(Math.round(timeoutMs / 1000)) } };
     case 'no-python': return { code: host === undefined ? 'no-python' : 'no-python-there', args: { python, host: host ?? '' } };
-    case 'ended': return ending.exit === KILLED ? { code: 'out-of-memory', args: {} } : { code: 'python-stopped', args: { python, reason: ending.stderr.trim().split(/\r?\n/).at(-1) ?? '' } };
+    case 'ended': return ending.exit === KILLED ? { code: 'out-of-memory', args: {} } : stopped(python, file, ending.exit, ending.stderr);
   }
+}
+
+/** What Python said last is the reason only where it ended by an error: one that the code itself ended says nothing about it. */
+function stopped(python: string, file: string, exit: number, stderr: string): Pick<HelperFailed, 'code' | 'args'> {
+  const reason = (stderr.trim().split(/\r?\n/).at(-1) ?? '').slice(0, LONGEST_REASON);
+  const signal = Object.entries(constants.signals).find(([, number]) => exit === BY_SIGNAL + number)?.[0];
+  if (signal !== undefined) {
+    return { code: 'python-crashed', args: { python, file, signal } };
+  }
+  return exit === 1 && reason !== '' ? { code: 'python-stopped', args: { python, reason } } : { code: 'python-ended', args: { python, file, exit: String(exit) } };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Cancelled } from '../../../src/engine/profile/problems';
@@ -13,6 +13,15 @@ import { runVerify } from '../../../src/run/verify/runVerify';
 
 const SUBJECT: VerifySubject = { file: '/project/model.py', function: 'case', startLine: 1, endLine: 2, fusion: 'l2-norm', backend: 'torch', promise: 'rounding', original: 'a', fused: 'b', roles: {} };
 const LIMIT = { timeoutMs: 60_000 };
+
+/** The command of a process; '' where it has ended. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
 
 /** Stand-ins for an interpreter: shell scripts, which see what a Python would. */
 describe('running Python for a verification', function () {
@@ -54,16 +63,53 @@ describe('running Python for a verification', function () {
       assert.equal(existsSync(mark), false, 'it went on');
     });
 
+    it(`ends what does not heed being asked, and what hides in a session of its own (${place})`, async function () {
+      if (process.platform !== 'linux') {
+        this.skip();
+      }
+      const alive = (seconds: string): readonly string[] => readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid) === `sleep ${seconds}`);
+      // Sleeps of lengths nobody else has.
+      const [deaf, hidden] = [`${place.length}7301`, `${place.length}7302`];
+      const started = Date.now();
+      const stubborn = interpreter(`stubborn-${place.length}`, `trap '' TERM HUP INT; sleep ${deaf} & setsid sleep ${hidden} & echo "$1"; while :; do sleep 1; done`);
+      assert.deepEqual(await runner(stubborn).run(job, { timeoutMs: 1500 }), { kind: 'timeout' });
+      const stop = new AbortController();
+      setTimeout(() => stop.abort(), 700);
+      await assert.rejects(runner(stubborn).run(job, { ...LIMIT, signal: stop.signal }), Cancelled);
+      // One that ends by itself, and leaves behind who holds its pipes.
+      const parent = interpreter(`parent-${place.length}`, `setsid sleep ${hidden} & sleep ${deaf} & echo answer`);
+      const outcome = await runner(parent).run(job, LIMIT);
+      assert.ok(outcome.kind === 'ended' && outcome.exit === 0 && outcome.stdout === 'answer\n', JSON.stringify(outcome));
+      assert.ok(Date.now() - started < 20_000, 'nobody is waited for that sleeps for hours');
+      for (let wait = 0; wait < 20 && [...alive(deaf), ...alive(hidden)].length > 0; wait++) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      assert.deepEqual([...alive(deaf), ...alive(hidden)], []);
+    });
+
     it(`says that there is no such interpreter (${place})`, async () => {
       assert.deepEqual(await runner(path.join(folder, 'nowhere')).run(job, LIMIT), { kind: 'no-python' });
     });
   }
 
+  it('keeps the last words of a flood, not all of it', async () => {
+    const flood = interpreter('flood', 'head -c 200000000 /dev/zero | tr "\\0" x >&2; echo "the last words" >&2; echo answer');
+    const before = process.memoryUsage().arrayBuffers;
+    const outcome = await localPython(flood).run(job, LIMIT);
+    assert.ok(outcome.kind === 'ended' && outcome.stdout === 'answer\n');
+    assert.ok(outcome.stderr.endsWith('the last words\n') && outcome.stderr.length < 2 << 20, String(outcome.stderr.length));
+    assert.ok(process.memoryUsage().arrayBuffers - before < 100e6);
+  });
+
   it('makes one report of whatever became of Python', async () => {
     const code = async (body: string, options = LIMIT): Promise<string | undefined> => (await runVerify([{ subject: SUBJECT }], localPython(interpreter('odd', body)), options))[0].failure?.code;
-    assert.equal(await code('echo "Segmentation fault" >&2; exit 139'), 'python-stopped');
+    assert.equal(await code('echo "ValueError: odd" >&2; exit 1'), 'python-stopped');
+    assert.equal(await code('echo "Segmentation fault" >&2; exit 139'), 'python-crashed');
+    assert.equal(await code('kill -s SEGV $$'), 'python-crashed');
+    assert.equal(await code('exit 0'), 'python-ended');
+    assert.equal(await code('echo noise >&2; exit 7'), 'python-ended');
     assert.equal(await code('kill -9 $$'), 'out-of-memory');
-    assert.equal(await code('echo "no answer"'), 'python-stopped');
+    assert.equal(await code('echo "no answer"'), 'python-ended');
     assert.equal(await code('sleep 9', { timeoutMs: 200 }), 'timeout');
     const [{ failure }] = await runVerify([{ subject: SUBJECT }], localPython(path.join(folder, 'nowhere')), LIMIT);
     assert.deepEqual(failure, { code: 'no-python', args: { python: path.join(folder, 'nowhere'), host: '' } });

@@ -10,5 +10,5 @@ class VerifyFailure(Exception):
 
 def words(error):
     """One line about an exception, short enough for a sentence."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
+    text = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
     return text if len(text) <= 300 else f"{text[:299]}…"

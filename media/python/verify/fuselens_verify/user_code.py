@@ -81,6 +81,8 @@ def import_original(case, references):
     texts[name] = (file, case["original"])
     finder = TextFinder(texts)
     sys.meta_path.insert(0, finder)
+    present = dict(sys.modules)
+    present.pop(name, None)
     try:
         for attempt in range(3):
             sys.modules.pop(name, None)
@@ -96,13 +98,19 @@ def import_original(case, references):
                     raise VerifyFailure("import-missing", file=file, module=missing) from error
             except SyntaxError as error:
                 raise VerifyFailure("not-python", file=error.filename or file, line=error.lineno or 0, reason=error.msg) from error
-            except Exception as error:
+            # A module that ends Python, or interrupts it, is one that cannot be imported.
+            except BaseException as error:
+                if isinstance(error, MemoryError):
+                    raise
                 if attempt > 0 or "." not in name:
                     raise VerifyFailure("import-failed", file=file, reason=words(error)) from error
                 bare_parents(name, case["package_folder"])
         raise VerifyFailure("import-failed", file=file, reason="")
     finally:
-        sys.meta_path.remove(finder)
+        for other, module in present.items():
+            sys.modules.setdefault(other, module)
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
 
 
 def bare_parents(name, folder):

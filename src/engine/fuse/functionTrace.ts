@@ -4,6 +4,9 @@ import type { OperatorGraph } from '../python/operatorGraph';
 import type { ModuleScope, Program } from '../python/program';
 import { blocksOf, within } from './names';
 
+/** An edit is of the function's own expressions: what its helpers' helpers do the thirtieth time tells nothing about them. */
+const MOST_CALLS = 32;
+
 /** A function lowered for editing: its graph, and which expression of its own body carries which node. */
 export interface FunctionTrace {
   readonly program: Program;
@@ -28,7 +31,7 @@ export function traceFunction(program: Program, scope: ModuleScope, definition: 
       }
     }
   };
-  const graph = lowerFunction(program, scope, definition, owner, { observe, anyArguments: true });
+  const graph = lowerFunction(program, scope, definition, owner, { observe, anyArguments: true, mostCalls: MOST_CALLS });
   const expressions = new Map<number, Expression[]>();
   for (const [expression, carried] of [...nodes].sort(([a], [b]) => a.start - b.start || b.end - a.end)) {
     carried.forEach((node) => expressions.set(node, [...(expressions.get(node) ?? []), expression]));

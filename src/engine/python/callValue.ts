@@ -94,6 +94,9 @@ function follow(lowering: Lowering, callee: FunctionValue, args: CallArguments, 
   if (lowering.active.includes(callee.body) || lowering.active.length >= MAX_CALL_DEPTH || lowering.graph.cut) {
     return opaque(lowering, `recursive call of ${callee.name}`, args, span);
   }
+  if (lowering.isOneTooMany(callee.body)) {
+    return opaque(lowering, `call of ${callee.name} (followed often enough)`, args, span);
+  }
   const environment = bindParameters(lowering, callee, args.positional, args.keywords, args.open ? 'all' : 'none');
   const { graph } = lowering;
   const outer = graph.call;

@@ -25,6 +25,11 @@ export interface LoweringOptions {
   readonly anyArguments?: boolean;
   /** The same, except that defaults which are code (a class of layers, a function) are what is built. Default false. */
   readonly anySizes?: boolean;
+  /**
+   * How often one function is followed when others than the root call it; more often its calls are holes. Helpers that call one
+   * another twice each, thirty deep, are a billion calls. Default: as often as the graph has room for.
+   */
+  readonly mostCalls?: number;
   /** Told of every expression of the root function itself that was evaluated, with the graph node that carries its value. */
   readonly observe?: (expression: Expression, node: number | undefined) => void;
 }
@@ -39,6 +44,8 @@ export class Lowering {
   readonly follow: boolean;
   /** Functions being walked, to end recursion. */
   readonly active: FunctionValue['body'][] = [];
+  private readonly mostCalls: number;
+  private readonly calls = new Map<FunctionValue['body'], number>();
   /** Inputs that may be None: a test against None then has both outcomes. */
   readonly optionalNodes = new Set<number>();
   /** Attributes set since the innermost branch began, with what they were: both sides of a branch start from the same instance. */
@@ -61,8 +68,19 @@ export class Lowering {
       }
     };
     this.follow = options.follow !== false;
+    this.mostCalls = options.mostCalls ?? Infinity;
     this.graph = new GraphBuilder({ file: scope.file, start: root.start, end: root.end });
     this.scopes = new Scopes(program, (expression, from) => this.quietly(from, () => evaluate(this, expression, new Environment(undefined))));
+  }
+
+  /** Whether this call of a function is one too many; calls written in the root itself never are. */
+  isOneTooMany(body: FunctionValue['body']): boolean {
+    if (this.active.length <= 1) {
+      return false;
+    }
+    const calls = (this.calls.get(body) ?? 0) + 1;
+    this.calls.set(body, calls);
+    return calls > this.mostCalls;
   }
 
   place(span: Span): Place {

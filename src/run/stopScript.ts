@@ -46,7 +46,8 @@ b=$(command -v bash || command -v sh)
 # Whoever stays with a job of Ray or a container sees it end, and writes how.
 if [ -r ray.json ]; then n=$((GRACE * 5)); else n=50; fi
 if [ -r stop.sh ]; then i=0; while ! [ -e exit ] && fl_alive && [ $i -lt $n ]; do sleep 0.2; i=$((i+1)); done; fi
-if fl_alive; then kill -s TERM -- "-$fl_p" 2>/dev/null || kill -s TERM "$fl_p" 2>/dev/null; fi
+# A supervisor that has written how it ended is only putting its things away.
+if ! [ -e exit ] && fl_alive; then kill -s TERM -- "-$fl_p" 2>/dev/null || kill -s TERM "$fl_p" 2>/dev/null; fi
 i=0; asked=
 while [ $i -lt $((GRACE * 5)) ]; do
   m=$(fl_mine)

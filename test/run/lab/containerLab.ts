@@ -57,7 +57,7 @@ export async function startContainerLab(engines: readonly EngineName[]): Promise
     for (const name of engines) {
       try {
         const left = call([name, 'ps', '-aq']).split('\n').filter((id) => id !== '');
-        call(left.length === 0 ? ['true'] : [name, 'rm', '-f', ...left]);
+        call(left.length === 0 ? ['true'] : [name, 'rm', '-f', ...(name === 'podman' ? ['-t', '0'] : []), ...left]);
       } catch (error) {
         console.log(error instanceof Error ? error.message : error);
       }

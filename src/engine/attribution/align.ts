@@ -49,6 +49,8 @@ const SELF = 63;
 
 export function align(tokens: Uint16Array, automaton: Automaton, options: AlignOptions): Alignment {
   const { size, token, share, from, edges } = automaton;
+  // Read once: looked up in their module for every cell they take a third of the time.
+  const [anything, onlyFused, onlyMask] = [HOLE, FUSED_HOLE, MASK_HOLE];
   const count = tokens.length;
   // Low two bits: kind; above: which predecessor.
   const trace = new Uint8Array((count + 1) * size);
@@ -68,7 +70,7 @@ export function align(tokens: Uint16Array, automaton: Automaton, options: AlignO
       let best = previous[state] + (state === 0 ? insert * edge : insert);
       let how = KIND_INSERT;
       const takes = token[state];
-      if (takes === wanted || takes === HOLE || (takes === FUSED_HOLE && isFused) || (takes === MASK_HOLE && isMask)) {
+      if (takes === wanted || takes === anything || (takes === onlyFused && isFused) || (takes === onlyMask && isMask)) {
         const price = takes === wanted ? 0 : (isFused ? CUSTOM_IN_HOLE : 1) * share[state] * insert;
         if (takes !== wanted && previous[state] + price < best) {
           best = previous[state] + price;

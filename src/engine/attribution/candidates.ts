@@ -1,6 +1,6 @@
 /**
  * Functions that a run may have started from, with the automata of what they launch: the forward of each class that no
- * other class of its file builds, and of the layers below it. A cheap filter by runs of three operators picks those worth aligning.
+ * other class of its file builds, and of the layers below it. Of many files those are lowered whose text looks like the run.
  */
 import type { Parser } from 'web-tree-sitter';
 import { lowerForm } from '../chains/patterns';
@@ -16,7 +16,7 @@ import type { OperatorGraph } from '../python/operatorGraph';
 import type { ModuleScope, Program } from '../python/program';
 import { automatonOf, operatorWeight, type Automaton, type AutomatonOptions } from './automaton';
 import { importedFiles } from './importedFiles';
-import { mayHoldForward, spelledGrams, trigrams } from './sourceGrams';
+import { followedGrams, spelledGrams, trigrams } from './sourceGrams';
 
 /** How a backend's kernel names blur operators together. */
 export type BackendLook = Pick<AutomatonOptions, 'cuda' | 'typesOnly'>;
@@ -29,8 +29,6 @@ export interface Candidate {
   readonly owner: ClassDefinition | undefined;
   readonly definition: FunctionDefinition;
   readonly graph: OperatorGraph;
-  /** Runs of three operators that are not light, as text keys. */
-  readonly grams: ReadonlySet<string>;
   /** Operators that are not light. */
   readonly weight: number;
   /** Text of an indexed file. */
@@ -64,37 +62,18 @@ function textOf(scopes: readonly ModuleScope[]): (file: string) => string | unde
 
 function candidateOf(program: Program, scope: ModuleScope, definition: FunctionDefinition, owner: ClassDefinition | undefined, sources: (file: string) => string | undefined): Candidate {
   const graph = lowerFunction(program, scope, definition, owner, { anySizes: true });
-  const tokens: string[] = [];
-  // All branches in order of their nodes: the filter must not depend on which one ran.
-  graph.nodes.forEach((node) => {
-    if (operatorWeight(node.op) >= 0.4 && !['input', 'parameter', 'view', 'phi', 'shape', 'hole', 'hostRead'].includes(node.op)) {
-      tokens.push(canonicalOperator(node.op));
-    }
-  });
-  return { scope, owner, definition, graph, grams: trigrams(tokens), weight: tokens.length, sources };
-}
-
-/** Candidates by how much of the region's rare operator runs they hold, the best `limit` and all ties of the last. */
-export function prefilter(candidates: readonly Candidate[], region: readonly string[], look: BackendLook, limit: number): readonly Candidate[] {
-  const wanted = new Map<string, number>();
-  const weighty = region.filter((op) => operatorWeight(op) >= 0.4);
-  for (let i = 0; i + 2 < weighty.length; i++) {
-    const gram = `${weighty[i]} ${weighty[i + 1]} ${weighty[i + 2]}`;
-    wanted.set(gram, (wanted.get(gram) ?? 0) + 1);
-  }
-  const grams = candidates.map((candidate) => blurred(candidate.grams, look));
-  return mostAlike(candidates, grams, (gram) => Math.log(1 + (wanted.get(gram) ?? 0)), { shared: limit, alike: Math.ceil(limit / 3) }, limit * 4);
+  const weight = graph.nodes.filter(({ op }) => operatorWeight(op) >= 0.4 && !['input', 'parameter', 'view', 'phi', 'shape', 'hole', 'hostRead'].includes(op)).length;
+  return { scope, owner, definition, graph, weight, sources };
 }
 
 /** Weight of runs that every file is taken to have: what holds two runs in all is not alike for sharing both. */
 const FEW_RUNS = 20;
 
 /**
- * The items that are most alike: so many by what they share for their size, so many by what they share at all, and ties, at
- * most `most` of each. Rare runs count more. Of files a text of many models shares something with each, so size counts; of
- * functions a whole model must not lose to one of its layers.
+ * The files that are most alike: so many by what they share for their size, so many by what they share at all, and ties, at
+ * most `most` of each. Rare runs count more. A text of many models shares something with each, so size counts.
  */
-function mostAlike<T>(items: readonly T[], grams: readonly ReadonlySet<string>[], weightOf: (gram: string) => number, by: { readonly alike: number; readonly shared: number }, most: number): readonly T[] {
+function mostAlike(items: readonly ModuleScope[], grams: readonly ReadonlySet<string>[], wanted: ReadonlySet<string>, by: typeof BEST_ALONE, most: number): readonly ModuleScope[] {
   const holders = new Map<string, number>();
   grams.forEach((set) => set.forEach((gram) => holders.set(gram, (holders.get(gram) ?? 0) + 1)));
   const scored = items.map((item, i) => {
@@ -103,11 +82,11 @@ function mostAlike<T>(items: readonly T[], grams: readonly ReadonlySet<string>[]
     grams[i].forEach((gram) => {
       const rare = Math.log(1 + items.length / (holders.get(gram) ?? 1));
       all += rare;
-      shared += rare * weightOf(gram);
+      shared += wanted.has(gram) ? rare : 0;
     });
     return { item, shared, alike: shared / Math.sqrt(all) };
   }).filter(({ shared }) => shared > 0);
-  const chosen = new Set<T>();
+  const chosen = new Set<ModuleScope>();
   for (const key of ['alike', 'shared'] as const) {
     const sorted = [...scored].sort((a, b) => b[key] - a[key]);
     const threshold = sorted[Math.min(by[key], sorted.length) - 1]?.[key] ?? 0;
@@ -118,14 +97,16 @@ function mostAlike<T>(items: readonly T[], grams: readonly ReadonlySet<string>[]
 
 /** Up to this many files are lowered whole; of more only those whose text looks like the run. */
 const LOWER_ALL = 80;
-const BEST_FILES = 90;
-const MOST_FILES = 110;
-/** Of files taken with what they import. */
-const BEST_TOGETHER = 30;
+/** Of files by their own text, and by what their forwards launch with all they call. */
+const BEST_ALONE = { alike: 70, shared: 15 };
+const BEST_FOLLOWED = { alike: 60, shared: 40 };
+/** With ties, of each. */
+const MOST_FILES = 90;
 
 /** Candidates of an index, lowered when they are first wanted. */
 export class CandidateIndex {
   private readonly imports = new Map<ModuleScope, readonly ModuleScope[]>();
+  private readonly followed = new Map<ModuleScope, ReadonlySet<string>>();
   private readonly lowered = new Map<ModuleScope, readonly Candidate[]>();
   private readonly scopes: readonly ModuleScope[];
 
@@ -154,19 +135,23 @@ export class CandidateIndex {
 
   private filesLike(region: readonly string[], look: BackendLook): readonly ModuleScope[] {
     const wanted = trigrams(region.filter((op) => operatorWeight(op) >= 0.4));
-    const grams = this.scopes.map((scope) => blurred(spelledGrams(scope), look));
-    const weightOf = (gram: string): number => (wanted.has(gram) ? 1 : 0);
-    const alone = mostAlike(this.scopes, grams, weightOf, { alike: BEST_FILES, shared: BEST_FILES / 5 }, MOST_FILES);
-    // Models whose layers lie in other files: what they import counts as theirs.
-    const gramsOf = new Map(this.scopes.map((scope, i) => [scope, grams[i]]));
-    const together = this.scopes.map((scope) => new Set([scope, ...this.importsOf(scope)].flatMap((part) => [...(gramsOf.get(part) ?? [])])));
-    return [...new Set([...alone, ...mostAlike(this.scopes, together, weightOf, { alike: BEST_TOGETHER, shared: BEST_TOGETHER / 5 }, BEST_TOGETHER)])];
+    const best = (gramsOf: (scope: ModuleScope) => ReadonlySet<string>, by: typeof BEST_ALONE): readonly ModuleScope[] => mostAlike(this.scopes, this.scopes.map((scope) => blurred(gramsOf(scope), look)), wanted, by, MOST_FILES);
+    return [...new Set([...best(spelledGrams, BEST_ALONE), ...best((scope) => this.followedIn(scope), BEST_FOLLOWED)])];
+  }
+
+  private followedIn(scope: ModuleScope): ReadonlySet<string> {
+    let grams = this.followed.get(scope);
+    if (grams === undefined) {
+      grams = followedGrams(scope, (from) => this.importsOf(from));
+      this.followed.set(scope, grams);
+    }
+    return grams;
   }
 
   private importsOf(scope: ModuleScope): readonly ModuleScope[] {
     let files = this.imports.get(scope);
     if (files === undefined) {
-      files = mayHoldForward(scope) ? importedFiles(this.program, scope) : [];
+      files = importedFiles(this.program, scope);
       this.imports.set(scope, files);
     }
     return files;

@@ -5,10 +5,10 @@
 import type { Parser } from 'web-tree-sitter';
 import { kernelSequences, TokenNames } from '../chains/kernelSequence';
 import type { RankData } from '../profile/columns';
-import { catalogueForms, prefilter, type BackendLook, type Candidate, type CandidateIndex } from './candidates';
+import { catalogueForms, type BackendLook, type Candidate, type CandidateIndex } from './candidates';
 import { answerClass } from './answerClass';
 import { conflictShare } from './operandEvidence';
-import { rankCandidates } from './rankCandidates';
+import { rankCandidates, tokenWeights, type Ranked } from './rankCandidates';
 import type { RankingMemory } from './rankingMemory';
 import { passesOf } from './regions';
 import type { HintOrder } from './sourceHints';
@@ -40,13 +40,13 @@ const ACCEPT = 0.08;
 const ACCEPT_SYSTEMATIC = 0.02;
 /** An answer less sure than this is none; from 0.75 on answers were never wrong where they were measured. */
 const LEAST_CONFIDENCE = 0.25;
-/** Unlike candidates further apart than this do not lower the confidence. */
+/** Unlike candidates further apart than this, and by so many operators, do not lower the confidence: in a short run one operator is a large share. */
 const CLEAR_MARGIN = 0.02;
+const CLEAR_OPERATORS = 3;
 /** What holes explain proves nothing: with more than this in them no answer is given. */
 const MAX_HOLES = 0.35;
 /** With more contradictions by shapes and dtypes than this, operators in the same order are chance. */
 const MOST_CONFLICTS = 0.5;
-const CANDIDATES = 24;
 const FIRST_REGION = 3000;
 
 export interface LocateOptions {
@@ -54,6 +54,17 @@ export interface LocateOptions {
   readonly hints?: HintOrder;
   /** Rankings of ranks before: the next one mostly runs the same. */
   readonly memory?: RankingMemory;
+}
+
+/** Of candidates this near to the best, those that shapes and dtypes speak this much more against are no alternative. */
+const NEAR_BEST = 0.01;
+const MOST_NEAR = 16;
+const CONTRADICTED = 0.15;
+
+function withoutContradicted(ranked: readonly Ranked[], conflictsOf: (entry: Ranked) => number): readonly Ranked[] {
+  const conflicts = new Map(ranked.filter(({ penalty }) => penalty < ranked[0].penalty + NEAR_BEST).slice(0, MOST_NEAR).map((entry) => [entry, conflictsOf(entry)]));
+  const least = Math.min(...conflicts.values());
+  return ranked.filter((entry) => (conflicts.get(entry) ?? 0) <= least + CONTRADICTED);
 }
 
 export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, parser: Parser, options: LocateOptions = {}): Located | Abstained {
@@ -81,18 +92,21 @@ export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, pars
     if (candidates.length === 0) {
       return { reason: { code: 'attribution.no-source' } };
     }
-    ranked = rankCandidates(window, prefilter(candidates, region, look, CANDIDATES), names, look, forms);
+    ranked = rankCandidates(window, candidates, names, look, forms);
     options.memory?.keep(region, look, ranked);
   }
-  const answer = answerClass(ranked ?? [], options.hints);
+  const events = Array.from(window, (_, i) => main.order[main.positions[first.start + i]]);
+  const conflictsOf = (entry: Ranked): number => conflictShare(rank, events, window, names, entry);
+  const answer = answerClass(withoutContradicted(ranked ?? [], conflictsOf), options.hints);
   if (answer === undefined) {
     return { reason: { code: 'attribution.nothing-alike' } };
   }
   const { best, equals, nextPenalty } = answer;
   const nearest = { file: best.candidate.scope.file, penalty: best.penalty, nextPenalty, systematic: best.systematic, residual: best.residual, holeShare: best.holeShare };
-  const margin = Math.max(0, Math.min(1, (nextPenalty - best.penalty) / CLEAR_MARGIN));
-  const events = Array.from(window, (_, i) => main.order[main.positions[first.start + i]]);
-  const conflicts = conflictShare(rank, events, window, names, best);
+  const { count } = tokenWeights(names);
+  const clear = Math.max(CLEAR_MARGIN, CLEAR_OPERATORS / Math.max(1, window.reduce((sum, token) => sum + count[token], 0)));
+  const margin = Math.max(0, Math.min(1, (nextPenalty - best.penalty) / clear));
+  const conflicts = conflictsOf(best);
   const confidence = (1 - conflicts) ** 2 * (1 - best.systematic / ACCEPT_SYSTEMATIC) * (1 - best.penalty / ACCEPT / 4) * (1 - best.holeShare) * (0.6 + 0.4 * margin);
   if (conflicts > MOST_CONFLICTS) {
     return { reason: { code: 'attribution.contradicted', args: { share: Math.round(conflicts * 100), file: best.candidate.scope.file } }, nearest };

@@ -40,19 +40,32 @@ export function tokenWeights(names: TokenNames): TokenWeights {
 }
 
 export function rankCandidates(window: Uint16Array, candidates: readonly Candidate[], names: TokenNames, look: BackendLook, forms: readonly LoweredForm[]): readonly Ranked[] {
-  const automata = candidates.map((candidate) => automatonFor(candidate, names, look, forms));
   const weights = tokenWeights(names);
+  const entrants = candidates.map((candidate) => ({ candidate, automaton: automatonFor(candidate, names, look, forms) }));
   const total = Math.max(1, window.reduce((sum, token) => sum + weights.count[token], 0));
   const allWeight = Math.max(1, window.reduce((sum, token) => sum + weights.insert[token], 0));
   const ranked: Ranked[] = [];
-  automata.forEach((automaton, i) => {
+  for (const { candidate, automaton } of finalists(window, entrants, weights)) {
     if ((window.length + 1) * automaton.size > MAX_CELLS) {
-      return;
+      continue;
     }
     const alignment = align(window, automaton, weights);
-    ranked.push({ candidate: candidates[i], automaton, alignment, penalty: (alignment.unexplained + alignment.missing + alignment.holeCost) / total, systematic: systematicWeight(window, automaton, alignment, weights) / total, residual: alignment.cost / allWeight, holeShare: alignment.inHoles / total, coverage: coverageOf(automaton, alignment) });
-  });
+    ranked.push({ candidate, automaton, alignment, penalty: (alignment.unexplained + alignment.missing + alignment.holeCost) / total, systematic: systematicWeight(window, automaton, alignment, weights) / total, residual: alignment.cost / allWeight, holeShare: alignment.inHoles / total, coverage: coverageOf(automaton, alignment) });
+  }
   return ranked.sort((a, b) => a.penalty - b.penalty || b.coverage - a.coverage);
+}
+
+/** Tokens that tell strangers from those worth aligning whole, and how many of the latter there are. */
+const GLANCE = 400;
+const FINALISTS = 64;
+
+/** Those that explain the beginning best, the first layers among it. */
+function finalists<T extends { readonly automaton: Automaton }>(window: Uint16Array, entrants: readonly T[], weights: TokenWeights): readonly T[] {
+  if (entrants.length <= FINALISTS || window.length <= GLANCE) {
+    return entrants;
+  }
+  const beginning = window.subarray(0, GLANCE);
+  return entrants.map((entrant) => ({ entrant, cost: align(beginning, entrant.automaton, weights).cost })).sort((a, b) => a.cost - b.cost).slice(0, FINALISTS).map(({ entrant }) => entrant);
 }
 
 /** Mismatches that come in this share of the layers, and at least twice, are no chance. */

@@ -5,8 +5,9 @@
 import { canonicalOperator } from '../chains/kernelSequence';
 import type { ModuleScope } from '../python/program';
 import type { SourceText } from '../python/sourceText';
-import { spelledOperators } from '../python/spelledOperators';
+import { operatorsByName } from '../python/spelledOperators';
 import { operatorWeight } from './automaton';
+import { followedForwards, spellingOf } from './spelledLayers';
 
 /** Operators lighter than this come and go and make no run. */
 const WEIGHTY = 0.4;
@@ -26,7 +27,7 @@ const FORWARD = /\bdef\s+(?:forward|construct)\b/;
 const NONE: ReadonlySet<string> = new Set();
 
 /** Whether a file's text has such a method at all. */
-export const mayHoldForward = ({ source }: ModuleScope): boolean => FORWARD.test(source.text);
+const mayHoldForward = ({ source }: ModuleScope): boolean => FORWARD.test(source.text);
 
 const known = new WeakMap<SourceText, ReadonlySet<string>>();
 
@@ -34,8 +35,25 @@ const known = new WeakMap<SourceText, ReadonlySet<string>>();
 export function spelledGrams(scope: ModuleScope): ReadonlySet<string> {
   let grams = known.get(scope.source);
   if (grams === undefined) {
-    grams = mayHoldForward(scope) ? new Set(spelledOperators(scope.source.text).flatMap((ops) => [...trigrams(weightyOperators(ops))])) : NONE;
+    grams = mayHoldForward(scope) ? new Set(spellingOf(scope).all.flatMap((spelling) => [...trigrams(weightyOperators(operatorsByName(spelling)))])) : NONE;
     known.set(scope.source, grams);
+  }
+  return grams;
+}
+
+/**
+ * Trigrams of a file's forwards with what they call in place, one operator left out between or not: followed by name alone,
+ * both branches of a condition stand there, and dropout that a run has not.
+ */
+export const followedGrams = (scope: ModuleScope, importsOf: (scope: ModuleScope) => readonly ModuleScope[]): ReadonlySet<string> =>
+  (mayHoldForward(scope) ? new Set(followedForwards(scope, importsOf).flatMap((ops) => [...looseTrigrams(weightyOperators(ops))])) : NONE);
+
+/** Three of each four neighbours, in order. */
+function looseTrigrams(tokens: readonly string[]): ReadonlySet<string> {
+  const grams = new Set(trigrams(tokens));
+  for (let i = 0; i + 3 < tokens.length; i++) {
+    const [first, second, third, fourth] = tokens.slice(i, i + 4);
+    grams.add(`${first} ${second} ${fourth}`).add(`${first} ${third} ${fourth}`);
   }
   return grams;
 }

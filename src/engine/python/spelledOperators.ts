@@ -1,329 +1,78 @@
 /**
- * Operators of each function as its text spells them, in the order Python evaluates them, read from tokens without a tree:
- * thousands of files are looked at so before a few dozen are parsed and lowered. Indices, conditions and defaults are passed
- * over: they choose values and seldom launch what a model spends its time on.
+ * What each function of a file spells, read from tokens without a tree: thousands of files are looked at so before a few dozen
+ * are parsed and lowered.
  */
-import { LIBRARY_CALLS } from './libraryCalls';
 import { PythonTokens } from './pythonTokens';
+import { ARITHMETIC, calledOperators, ExpressionReader, LEVELS } from './spelledExpressions';
 
-/** Of two tensors, and of a tensor and a number. */
-const ARITHMETIC: Readonly<Record<string, readonly [string, string]>> = { '+': ['add', 'adds'], '-': ['sub', 'subs'], '*': ['mul', 'muls'], '/': ['div', 'divs'], '**': ['pow', 'pow'], '@': ['matmul', 'matmul'] };
-
-/** Binary operators by how tightly they bind (https://docs.python.org/3/reference/expressions.html#operator-precedence); `**` is read apart. */
-const LEVELS: Readonly<Record<string, number>> = {
-  or: 1, and: 2, in: 4, is: 4, not: 4, '<': 4, '>': 4, '==': 4, '>=': 4, '<=': 4, '!=': 4, '<>': 4, '|': 5, '^': 6, '&': 7, '<<': 8, '>>': 8, '+': 9, '-': 9, '*': 10, '/': 10, '//': 10, '%': 10, '@': 10,
-};
-const COMPARISON = 4;
 const AUGMENTED = /^(.+)=$/;
 const NO_OPERATORS = new Set(['raise', 'assert', 'del', 'import', 'from', 'global', 'nonlocal', 'pass', 'break', 'continue']);
-const EPSILON = /eps|epsilon|scal/i;
-/** Deeper nesting is generated text. */
-const MAX_NESTING = 200;
 
-/** One list for each function whose definition is reached through classes, functions and `if` alone. */
-export function spelledOperators(text: string): readonly (readonly string[])[] {
+/**
+ * What a function's text spells: operators, and calls of `self.name(…)` as `.name`, of `name(…)` as `:name` and of elements
+ * of either as `[name`, which launch what stands behind the name.
+ */
+export type Spelling = readonly string[];
+
+export interface SpelledClass {
+  /** Last names of the classes it is derived from. */
+  readonly bases: readonly string[];
+  readonly methods: ReadonlyMap<string, Spelling>;
+  /** Attributes of `self` by the names in what is assigned to them: `nn.Sequential(nn.Linear(n), act)` gives n, Linear, act, Sequential. */
+  readonly made: ReadonlyMap<string, readonly string[]>;
+  /** The same of parameters (their defaults: `norm_layer=nn.LayerNorm`) and local names of methods. */
+  readonly local: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface SpelledFile {
+  /** Each function whose definition is reached through classes, functions and `if` alone. */
+  readonly all: readonly Spelling[];
+  /** Those at the top, and the classes there. */
+  readonly functions: ReadonlyMap<string, Spelling>;
+  readonly classes: ReadonlyMap<string, SpelledClass>;
+}
+
+/** Never fails: what is no Python is passed over. */
+export function spelledFile(text: string): SpelledFile {
   const reader = new FileReader(new PythonTokens(text));
   reader.file();
-  return reader.functions;
+  return reader;
 }
 
-/** What an expression is, as far as the operator around it asks. */
-type Shape = 'name' | 'attribute' | 'number' | 'other';
+/** The operators of a spelling where nothing is known but the names of what it calls. */
+export const operatorsByName = (spelling: Spelling): readonly string[] => spelling.flatMap((word) => (word.startsWith('[') ? [] : isCall(word) ? calledOperators(word.slice(1)) : word));
 
-class ExpressionReader {
-  protected ops: string[] = [];
-  private shape: Shape = 'other';
-  /** Of a name or attribute. */
-  private name = '';
-  private nesting = 0;
+export const isCall = (word: string): boolean => /^[.:[]/.test(word);
 
-  /** `within`: formatted strings around. */
-  constructor(protected readonly tokens: PythonTokens, private readonly within = 0) {}
-
-  /** Operators of a replacement field of a formatted string. */
-  private field(start: number, end: number): void {
-    const reader = new ExpressionReader(new PythonTokens(this.tokens.source, start, end, 1), this.within + 1);
-    reader.ops = this.ops;
-    reader.expressions();
-  }
-
-  protected is(text: string): boolean {
-    return this.tokens.text === text;
-  }
-
-  /** One expression, or several with commas. */
-  protected expressions(): void {
-    this.expression();
-    while (this.is(',')) {
-      this.tokens.next();
-      this.expression();
-      this.shape = 'other';
-    }
-  }
-
-  protected expression(): void {
-    if (++this.nesting > MAX_NESTING) {
-      this.shape = 'other';
-    } else {
-      this.whole();
-    }
-    this.nesting--;
-  }
-
-  private whole(): void {
-    const { tokens } = this;
-    if (this.is('*') || this.is('**')) {
-      tokens.next();
-      this.expression();
-      this.shape = 'other';
-    } else if (this.is('lambda')) {
-      const mark = this.ops.length;
-      const { depth } = tokens;
-      this.skipTo(':', depth);
-      tokens.next();
-      this.expression();
-      this.ops.length = mark;
-      this.shape = 'other';
-    } else if (this.is('yield')) {
-      tokens.next();
-      if (this.is('from')) {
-        tokens.next();
-      }
-      this.expressions();
-      this.shape = 'other';
-    } else {
-      this.binary(1);
-      if (this.is('if')) {
-        this.skipTo('else', tokens.depth);
-        tokens.next();
-        this.expression();
-        this.shape = 'other';
-      } else if (this.is(':=')) {
-        tokens.next();
-        this.expression();
-        this.shape = 'other';
-      }
-    }
-  }
-
-  private binary(least: number): void {
-    this.unary();
-    for (;;) {
-      const { tokens } = this;
-      const operator = tokens.text;
-      const level = tokens.kind === 'name' || tokens.kind === 'operator' ? LEVELS[operator] ?? 0 : 0;
-      if (level < least) {
-        return;
-      }
-      const wasNumber = this.shape === 'number';
-      tokens.next();
-      if ((operator === 'is' && this.is('not')) || (operator === 'not' && this.is('in'))) {
-        tokens.next();
-      }
-      this.binary(level + 1);
-      this.arithmetic(operator, wasNumber);
-    }
-  }
-
-  private arithmetic(operator: string, wasNumber: boolean): void {
-    const names = ARITHMETIC[operator];
-    if (names !== undefined) {
-      const byNumber = wasNumber || this.shape === 'number' || ((this.shape === 'name' || this.shape === 'attribute') && EPSILON.test(this.name));
-      this.ops.push(names[byNumber ? 1 : 0]);
-    }
-    this.shape = 'other';
-  }
-
-  private unary(): void {
-    const sign = this.tokens.text;
-    if (sign === 'not') {
-      this.tokens.next();
-      this.binary(COMPARISON);
-      this.shape = 'other';
-    } else if (sign === '-' || sign === '+' || sign === '~') {
-      this.tokens.next();
-      if (++this.nesting <= MAX_NESTING) {
-        this.unary();
-      }
-      this.nesting--;
-      if (sign === '-' && this.shape !== 'number') {
-        this.ops.push('neg');
-      }
-      this.shape = 'other';
-    } else {
-      this.primary();
-      if (this.is('**')) {
-        const wasNumber = this.shape === 'number';
-        this.tokens.next();
-        this.unary();
-        this.arithmetic('**', wasNumber);
-      }
-    }
-  }
-
-  private primary(): void {
-    const { tokens } = this;
-    const mark = this.ops.length;
-    const isAwaited = this.is('await');
-    if (isAwaited) {
-      tokens.next();
-    }
-    this.atom();
-    for (;;) {
-      if (this.is('.')) {
-        tokens.next();
-        this.shape = 'attribute';
-        this.name = tokens.text;
-        if (tokens.kind === 'name') {
-          tokens.next();
-        }
-      } else if (this.is('(')) {
-        const isNamed = this.shape === 'name' || this.shape === 'attribute';
-        if (!isNamed) {
-          this.ops.length = mark;
-        }
-        const called = isNamed ? this.name : '';
-        this.items();
-        this.ops.push(...calledOperators(called));
-        this.shape = 'other';
-      } else if (this.is('[')) {
-        this.close(tokens.depth - 1);
-        this.shape = 'other';
-      } else {
-        break;
-      }
-    }
-    if (isAwaited) {
-      this.shape = 'other';
-    }
-  }
-
-  private atom(): void {
-    const { tokens } = this;
-    const { kind } = tokens;
-    if (kind === 'name' && !isReserved(tokens.text)) {
-      this.shape = 'name';
-      this.name = tokens.text;
-      tokens.next();
-    } else if (kind === 'number') {
-      this.shape = 'number';
-      tokens.next();
-    } else if (kind === 'string') {
-      while (tokens.kind === 'string') {
-        this.fields();
-        tokens.next();
-      }
-      this.shape = 'other';
-    } else if (this.is('(')) {
-      if (!this.items()) {
-        this.shape = 'other';
-      }
-    } else if (this.is('[') || this.is('{')) {
-      this.items();
-      this.shape = 'other';
-    } else {
-      this.shape = 'other';
-      if (this.is('...')) {
-        tokens.next();
-      }
-    }
-  }
-
-  /** What stands in the brackets that the current token opens, past the closing one; whether it is one expression. */
-  private items(): boolean {
-    const { tokens } = this;
-    const outer = tokens.depth - 1;
-    tokens.next();
-    this.shape = 'other';
-    let isOne = true;
-    for (let count = 0; tokens.depth > outer && tokens.kind !== 'end'; count++) {
-      const before = tokens.start;
-      isOne &&= count === 0 && !this.is('*');
-      if (tokens.kind === 'name' && tokens.assignsNext()) {
-        tokens.next();
-        tokens.next();
-      }
-      const mark = this.ops.length;
-      this.expression();
-      if (this.is(':')) {
-        // The key of a dictionary entry.
-        this.ops.length = mark;
-        tokens.next();
-        this.expression();
-      }
-      if (this.is(',')) {
-        isOne = false;
-        tokens.next();
-      } else if (tokens.depth > outer) {
-        // A comprehension's clauses, or what is no Python.
-        isOne = false;
-        break;
-      }
-      if (tokens.start === before) {
-        break;
-      }
-    }
-    this.close(outer);
-    return isOne;
-  }
-
-  /** To the end of brackets, past the token that closes down to `outer`. */
-  private close(outer: number): void {
-    while (this.tokens.depth > outer && this.tokens.kind !== 'end') {
-      this.tokens.next();
-    }
-    // Brackets that nothing closes end with the line before a definition at the margin.
-    if (this.tokens.kind === 'operator') {
-      this.tokens.next();
-    }
-  }
-
-  /** To a word or sign at this depth; a line's end or the end of the brackets stops the search. */
-  protected skipTo(text: string, depth: number): void {
-    const { tokens } = this;
-    do {
-      tokens.next();
-    } while (!(tokens.depth === depth && (this.is(text) || tokens.kind === 'newline')) && tokens.depth >= depth && tokens.kind !== 'end');
-  }
-
-  /** Replacement fields of the current string, if it has some. */
-  private fields(): void {
-    const { tokens } = this;
-    if (!tokens.isFormatted || this.within > 3) {
-      return;
-    }
-    const text = tokens.source;
-    for (let at = tokens.contentStart; at < tokens.contentEnd; at++) {
-      if (text.charAt(at) !== '{') {
-        continue;
-      }
-      if (text.charAt(at + 1) === '{') {
-        at++;
-        continue;
-      }
-      const end = text.indexOf('}', at);
-      const last = end < 0 || end > tokens.contentEnd ? tokens.contentEnd : end;
-      this.field(at + 1, last);
-      at = last;
-    }
-  }
+interface OwnClass {
+  bases: string[];
+  readonly methods: Map<string, Spelling>;
+  readonly made: Map<string, readonly string[]>;
+  readonly local: Map<string, readonly string[]>;
 }
 
-class FileReader extends ExpressionReader {
-  readonly functions: (readonly string[])[] = [];
+/** Where statements stand: at the top, directly in a class of the top, or deeper. */
+type Place = 'top' | OwnClass | undefined;
+
+class FileReader extends ExpressionReader implements SpelledFile {
+  readonly all: Spelling[] = [];
+  readonly functions = new Map<string, Spelling>();
+  readonly classes = new Map<string, SpelledClass>();
+  /** Whose method is being read. */
+  private owner: OwnClass | undefined;
 
   file(): void {
     while (this.tokens.kind === 'newline') {
       this.tokens.next();
     }
-    this.block(-1, true, undefined);
+    this.block(-1, true, undefined, 'top');
   }
 
   /**
    * Statements indented deeper than `parent`. Functions in it are listed where `isSeen`; its own operators go to `sink`, or
    * nowhere.
    */
-  private block(parent: number, isSeen: boolean, sink: string[] | undefined): void {
+  private block(parent: number, isSeen: boolean, sink: string[] | undefined, place: Place): void {
     const { tokens } = this;
     let ofIf = false;
     while (tokens.kind !== 'end' && tokens.indent > parent) {
@@ -333,21 +82,20 @@ class FileReader extends ExpressionReader {
       }
       const { text: word, indent } = tokens;
       switch (tokens.kind === 'name' ? word : '') {
-        case 'def': {
-          const ops: string[] = [];
-          if (isSeen) {
-            this.functions.push(ops);
-          }
-          this.suite(indent, isSeen, isSeen ? ops : undefined);
+        case 'def':
+          this.definition(indent, isSeen, place);
           break;
-        }
         case 'class':
-          this.suite(indent, isSeen, undefined);
+          this.suite(indent, isSeen, undefined, this.classAt(place));
           break;
         case 'if': case 'elif':
-          this.suite(indent, isSeen, sink);
+          this.suite(indent, isSeen, sink, place);
           break;
-        case 'for': case 'while': case 'with': case 'try':
+        case 'for':
+          this.loopNames(sink);
+          this.suite(indent, false, sink);
+          break;
+        case 'while': case 'with': case 'try':
           this.suite(indent, false, sink);
           break;
         case 'case':
@@ -355,7 +103,7 @@ class FileReader extends ExpressionReader {
           this.suite(indent, false, sink);
           break;
         case 'else':
-          this.suite(indent, isSeen && ofIf, ofIf ? sink : undefined);
+          this.suite(indent, isSeen && ofIf, ofIf ? sink : undefined, place);
           break;
         case 'except': case 'finally':
           this.suite(indent, false, undefined);
@@ -370,10 +118,106 @@ class FileReader extends ExpressionReader {
     }
   }
 
-  /** A compound statement's head is passed over; its body is a block, or stands on the same line. */
-  private suite(indent: number, isSeen: boolean, sink: string[] | undefined): void {
+  /** `for i, layer in enumerate(self.layers)`: its names stand for what is in the iterable. */
+  private loopNames(sink: string[] | undefined): void {
     const { tokens } = this;
-    this.skipTo(':', tokens.depth);
+    const targets: string[] = [];
+    do {
+      tokens.next();
+      if (tokens.kind === 'name' && !this.is('in')) {
+        targets.push(tokens.text);
+      }
+    } while (!this.is('in') && !this.is(':') && tokens.kind !== 'newline' && tokens.kind !== 'end');
+    if (this.is('in') && sink !== undefined) {
+      tokens.next();
+      const names: string[] = [];
+      this.value(names);
+      targets.forEach((target) => add(this.owner?.local, target, names));
+    }
+  }
+
+  private definition(indent: number, isSeen: boolean, place: Place): void {
+    const { tokens } = this;
+    tokens.next();
+    const { text: name } = tokens;
+    const ops: string[] = [];
+    const before = this.owner;
+    if (isSeen) {
+      this.all.push(ops);
+      if (place === 'top') {
+        this.functions.set(name, ops);
+      } else if (place !== undefined) {
+        this.owner = place;
+        place.methods.set(name, ops);
+      }
+    }
+    const parameters = this.head();
+    if (isSeen && place !== 'top') {
+      parameters.forEach(({ name: parameter, names }) => add(place?.local, parameter, names));
+    }
+    this.suite(indent, isSeen, isSeen ? ops : undefined);
+    this.owner = before;
+  }
+
+  private classAt(place: Place): Place {
+    if (place !== 'top') {
+      return undefined;
+    }
+    this.tokens.next();
+    const made: OwnClass = { bases: [], methods: new Map(), made: new Map(), local: new Map() };
+    this.classes.set(this.tokens.text, made);
+    made.bases = this.head().map((base) => base.name);
+    return made;
+  }
+
+  /** Parameters with the names in their defaults, or base classes by their last name; read up to the closing bracket. */
+  private head(): readonly { readonly name: string; readonly names: readonly string[] }[] {
+    const { tokens } = this;
+    while (tokens.depth === 0 && !this.is(':') && tokens.kind !== 'newline' && tokens.kind !== 'end') {
+      tokens.next();
+    }
+    const found: { readonly name: string; readonly names: readonly string[] }[] = [];
+    const isWithin = (): boolean => tokens.depth > 0 && tokens.kind !== 'end';
+    while (isWithin()) {
+      tokens.next();
+      let name = '';
+      const names: string[] = [];
+      let isType = false;
+      while (isWithin() && !(this.is(',') && tokens.depth === 1)) {
+        if (tokens.depth === 1 && this.is('=')) {
+          tokens.next();
+          this.value(names);
+        } else {
+          isType ||= tokens.depth === 1 && this.is(':');
+          name = tokens.depth === 1 && tokens.kind === 'name' && !isType ? tokens.text : name;
+          tokens.next();
+        }
+      }
+      found.push({ name, names });
+    }
+    return found;
+  }
+
+  /** An expression of which only the names matter. */
+  private value(names: string[]): void {
+    const { tokens, ops } = this;
+    const before = tokens.start;
+    this.ops = [];
+    this.names = names;
+    this.expression();
+    this.names = undefined;
+    this.ops = ops;
+    if (tokens.start === before) {
+      tokens.next();
+    }
+  }
+
+  /** A compound statement's head is passed over; its body is a block, or stands on the same line. */
+  private suite(indent: number, isSeen: boolean, sink: string[] | undefined, place?: Place): void {
+    const { tokens } = this;
+    if (!this.is(':')) {
+      this.skipTo(':', tokens.depth);
+    }
     if (this.is(':')) {
       tokens.next();
     }
@@ -383,7 +227,7 @@ class FileReader extends ExpressionReader {
     }
     tokens.next();
     if (tokens.indent > indent) {
-      this.block(indent, isSeen, sink);
+      this.block(indent, isSeen, sink, place);
     }
   }
 
@@ -420,15 +264,28 @@ class FileReader extends ExpressionReader {
   private assignment(): void {
     const { tokens } = this;
     const mark = this.ops.length;
+    let names: string[] = [];
+    this.names = names;
+    this.grown = undefined;
     this.expressions();
+    const { shape, name, isOfSelf, grown } = this;
+    if (grown !== undefined) {
+      add(this.owner?.made, grown, names);
+    }
     if (this.is(':')) {
       this.ops.length = mark;
       this.skipTo('=', tokens.depth);
     }
+    names = [];
+    this.names = names;
     while (this.is('=')) {
       this.ops.length = mark;
       tokens.next();
       this.expressions();
+    }
+    this.names = undefined;
+    if (shape === 'name' || (shape === 'attribute' && isOfSelf)) {
+      add(shape === 'name' ? this.owner?.local : this.owner?.made, name, names);
     }
     const augmented = LEVELS[tokens.text] === undefined && tokens.kind === 'operator' ? AUGMENTED.exec(tokens.text)?.[1] : undefined;
     if (augmented !== undefined) {
@@ -440,24 +297,12 @@ class FileReader extends ExpressionReader {
   }
 }
 
-const RESERVED = new Set(['and', 'as', 'assert', 'async', 'break', 'class', 'continue', 'def', 'del', 'elif', 'else', 'except', 'finally', 'for', 'from', 'global', 'if', 'import', 'in', 'is', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield', 'lambda']);
-const isReserved = (word: string): boolean => RESERVED.has(word);
+/** More names than this make no module. */
+const MOST_NAMES = 60;
 
-const NONE: readonly string[] = [];
-const MATMUL: readonly string[] = ['matmul'];
-const SILU: readonly string[] = ['silu'];
-
-/** What a call of this name launches, as far as a name tells. */
-function calledOperators(name: string): readonly string[] {
-  const library = LIBRARY_CALLS.get(name);
-  if (library === undefined) {
-    // `self.q_proj(x)`: most modules that are called on a value end in a product.
-    return /(proj|linear|dense|head|fc\d?|^wi|^wo|^w\d|_attn|c_fc)$/.test(name) ? MATMUL : /^(act|act_fn|activation_fn|activation)$/.test(name) ? SILU : NONE;
-  }
-  switch (library.kind) {
-    case 'operator': case 'reduction': case 'join': return [library.op];
-    case 'chain': case 'hostRead': return library.ops;
-    case 'arithmetic': return [ARITHMETIC[library.operator][0]];
-    default: return NONE;
+function add(table: Map<string, readonly string[]> | undefined, name: string, names: readonly string[]): void {
+  const known = table?.get(name) ?? [];
+  if (table !== undefined && names.length > 0 && known.length < MOST_NAMES) {
+    table.set(name, [...known, ...names]);
   }
 }

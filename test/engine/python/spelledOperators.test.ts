@@ -7,7 +7,7 @@ import type { Parser } from 'web-tree-sitter';
 import type { Expression, Statement } from '../../../src/engine/python/ast';
 import { LIBRARY_CALLS } from '../../../src/engine/python/libraryCalls';
 import { parsePython } from '../../../src/engine/python/parsePython';
-import { spelledOperators } from '../../../src/engine/python/spelledOperators';
+import { operatorsByName, spelledFile } from '../../../src/engine/python/spelledOperators';
 import { WORKSPACE_FILES } from '../../../src/engine/sample/workspace/files';
 import { pythonParser } from '../attribution/parser';
 
@@ -77,6 +77,8 @@ function called(name: string): readonly string[] {
 
 /** Functions that spell something, in no order: a nested one may be met before or after what follows it. */
 const written = (functions: readonly (readonly string[])[]): readonly string[] => functions.map((ops) => ops.join(' ')).filter((ops) => ops !== '').sort();
+
+const spelledOperators = (text: string): readonly (readonly string[])[] => spelledFile(text).all.map(operatorsByName);
 
 describe('operators as a text spells them', () => {
   let parser: Parser;

@@ -1,5 +1,5 @@
 import { EngineError } from '../node/engineError';
-import { english, text } from '../protocol/text';
+import { english, text, type Translate } from '../protocol/text';
 import { RunFailure } from '../run/failure';
 import { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CliIo, type CommandContext, type Language } from './io';
@@ -40,6 +40,15 @@ export async function runCommand(args: readonly string[], io: CliIo): Promise<Ex
     return await dispatch(name, rest, context);
   } catch (error) {
     return report(error, name, io, language);
+  }
+}
+
+/** For what is said outside a command; a language that is none is the command's to complain of. */
+export function translateFor(args: readonly string[]): Translate {
+  try {
+    return translator(languageOf(optionValue(ownArguments(args), '--lang')));
+  } catch {
+    return english;
   }
 }
 

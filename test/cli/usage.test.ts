@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { version } from '../../package.json';
+import { buildWorker } from '../node/buildWorker';
 import { hasSharedData, sharedPath } from '../sharedData';
 import { cli, temporaryFolder, withoutProgress } from './runCli';
 
@@ -145,10 +146,11 @@ describe('the command line', () => {
       assert.match(err, /there are db\/level0\/rank0_ascend_pt, db\/level0\/rank1_ascend_pt, .*text\/level2\/rank1_ascend_pt\./);
     });
 
-    it('works as a process: result on stdout, silence on stderr, exit code; a closed pipe is no failure', () => {
+    it('works as a process: result on stdout, silence on stderr, exit code; a closed pipe is no failure', async () => {
+      const script = await buildWorker(path.join(repository, 'src/cli/main.ts'));
       const run = (args: readonly string[], input?: 'close'): ReturnType<typeof spawnSync> => spawnSync(
         input === undefined ? process.execPath : '/bin/sh',
-        input === undefined ? ['--import', 'tsx', 'src/cli/main.ts', ...args] : ['-c', `'${process.execPath}' --import tsx src/cli/main.ts ${args.map((argument) => `'${argument}'`).join(' ')} | head -c 1 > /dev/null`],
+        input === undefined ? [script, ...args] : ['-c', `'${process.execPath}' '${script}' ${args.map((argument) => `'${argument}'`).join(' ')} | head -c 1 > /dev/null`],
         { cwd: repository, encoding: 'utf8', env: { ...process.env, XDG_CACHE_HOME: folder.path('cache') } },
       );
       const good = run(['analyze', trace, '--json']);
@@ -159,9 +161,11 @@ describe('the command line', () => {
       assert.equal(run(['--nope']).status, 3);
       assert.equal(withoutProgress(String(run(['analyze', trace, '--md'], 'close').stderr)), '');
       if (existsSync('/dev/full')) {
-        const full = spawnSync('/bin/sh', ['-c', '"$0" --import tsx src/cli/main.ts --help > /dev/full', process.execPath], { cwd: repository, encoding: 'utf8' });
-        assert.equal(full.status, 2);
-        assert.match(full.stderr, /^fuselens: stdout could not be written \(ENOSPC\)\.\n$/);
+        for (const command of ['--help', `analyze '${trace}'`]) {
+          const full = spawnSync('/bin/sh', ['-c', `"$0" "$1" ${command} > /dev/full`, process.execPath, script], { cwd: repository, encoding: 'utf8' });
+          assert.equal(full.status, 2);
+          assert.match(withoutProgress(full.stderr), /^fuselens: stdout could not be written \(ENOSPC\)\.\n$/);
+        }
       }
     });
   });

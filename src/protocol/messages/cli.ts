@@ -99,6 +99,7 @@ DIR/optimized, and DIR/workspace with the model's source.
   'cli.usage.ranks': '--ranks takes a number from 1 to 16, not “{value}”.',
   'cli.failure.nothing-readable': '{file}: nothing in it could be read.',
   'cli.failure.sentence': '{sentence}',
+  'cli.stopped': 'stopped.',
   'error.write': '{file} could not be written ({reason}).',
   'error.write-denied': '{file} could not be written: you may not write there ({reason}). Name another place, or change the rights of that one.',
   'error.write-read-only': '{file} could not be written: that disk is read-only. Name another place.',

@@ -10,5 +10,6 @@ class VerifyFailure(Exception):
 
 def words(error):
     """One line about an exception, short enough for a sentence."""
-    text = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    name, said = type(error).__name__, " ".join(str(error).split())
+    text = f"{name}: {said}" if said else name
     return text if len(text) <= 300 else f"{text[:299]}…"

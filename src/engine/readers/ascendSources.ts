@@ -22,7 +22,7 @@ export async function rankSources(port: FilePort, root: string, folders: readonl
     sources.push(found.source);
     alternative ??= found.alternative;
     for (const name of context.info.damaged) {
-      search.problems.add('ascend-metadata-damaged', port.join(folder.path, name), { args: { file: name } });
+      search.problems.add('ascend-metadata-damaged', port.join(folder.path, name), { args: { file: relative(root, port.join(folder.path, name)) } });
     }
   }
   if (alternative !== undefined) {
@@ -87,7 +87,7 @@ async function sourceOf(context: SourceContext): Promise<FoundSource> {
         return { source: sums ? summarySource(context, files) : base(context, 'ascend-text') };
       }
       if (info.stoppedEarly) {
-        context.problems.add('ascend-stopped-early', folder.path, { args: { folder: context.port.basename(folder.path) } });
+        context.problems.add('ascend-stopped-early', folder.path, { args: { folder: nameOf(context) } });
       }
       const useDatabase = folder.database !== undefined && (context.prefer === 'db' || !hasText);
       const source = useDatabase ? databaseSource(context, folder.database ?? '') : textSource(context);
@@ -141,7 +141,11 @@ function filesIn({ port, folder }: SourceContext): readonly string[] {
     .filter((path) => path !== folder.trace && !folder.kernels.includes(path));
 }
 
-function reportRaw({ port, folder, problems }: SourceContext): void {
+/** A rank's folder as the reader of a sentence knows it: from the opened folder on. */
+const nameOf = ({ port, root, folder }: SourceContext): string => relative(root, folder.path) || port.basename(folder.path);
+
+function reportRaw(context: SourceContext): void {
+  const { folder, problems } = context;
   // A Python string literal and a JSON one are written alike.
   const quoted = JSON.stringify(folder.path);
   const commands = {
@@ -149,13 +153,14 @@ function reportRaw({ port, folder, problems }: SourceContext): void {
     mindspore: `from mindspore.profiler.profiler import analyse; analyse(${quoted})`,
     msprof: `msprof --export=on --output=${quoted}`,
   };
-  problems.add(folder.tool === 'msprof' ? 'ascend-not-exported' : 'ascend-not-analysed', folder.path, { severity: 'error', args: { folder: port.basename(folder.path), command: commands[folder.tool] } });
+  problems.add(folder.tool === 'msprof' ? 'ascend-not-exported' : 'ascend-not-analysed', folder.path, { severity: 'error', args: { folder: nameOf(context), command: commands[folder.tool] } });
 }
 
-function reportIncomplete({ port, folder, problems, info }: SourceContext, sums: boolean): void {
+function reportIncomplete(context: SourceContext, sums: boolean): void {
+  const { folder, problems, info } = context;
   const present = folder.outputEntries.filter((entry) => entry.kind === 'file').map((entry) => entry.name);
   problems.add(sums ? 'ascend-rank-without-kernels' : 'ascend-rank-incomplete', folder.path, {
-    args: { folder: port.basename(folder.path), rank: info.rank ?? '?', missing: NEEDED.join(', '), present: present.length === 0 ? '-' : present.join(', ') },
+    args: { folder: nameOf(context), rank: info.rank ?? '?', missing: NEEDED.join(', '), present: present.length === 0 ? '-' : present.join(', ') },
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Parser } from 'web-tree-sitter';
 import type { VerifySubject } from '../../protocol/verify';
 import type { FuseBackend, Fusion } from '../fusions/fusion';
-import { functionsOf } from '../fuse/functionTrace';
+import { functionsOf, traceFunction } from '../fuse/functionTrace';
 import { applyEdits, type FusePlan } from '../fuse/plan';
 import { planFusions } from '../fuse/planFusions';
 import { LineIndex } from '../python/lineIndex';
@@ -20,7 +20,7 @@ export interface VerifyQuestion {
 }
 
 /** What to run side by side; or why there is nothing (`verify.failure.<code>`). */
-export type VerifyChoice = { readonly subject: VerifySubject } | { readonly code: 'nothing-here' | 'several-here' | 'not-fusable' | 'no-function-here'; readonly reason: string | undefined; readonly place?: string; /** Where the function's forms begin, for `several-here`. */ readonly lines?: readonly number[] };
+export type VerifyChoice = { readonly subject: VerifySubject } | { readonly code: 'nothing-here' | 'too-long-here' | 'several-here' | 'not-fusable' | 'no-function-here'; readonly reason: string | undefined; readonly place?: string; /** Where the function's forms begin, for `several-here`. */ readonly lines?: readonly number[] };
 
 /**
  * `original` must be a module of `program`. Takes the plan of the line; of several there, the one that begins closest above.
@@ -39,16 +39,26 @@ export function verifySubject(original: ModuleScope, program: Program, parser: P
   }
   const [plan] = here.filter((one) => changesOf(one).length > 0).sort((a, b) => b.startLine - a.startLine);
   if (plan === undefined) {
-    return here.length === 0 ? { code: 'nothing-here', reason: undefined } : { code: 'not-fusable', reason: here[0].reason, ...(here[0].reasonPlace === undefined ? {} : { place: here[0].reasonPlace }) };
+    return here.length === 0 ? { code: isCut(original, program, line) ? 'too-long-here' : 'nothing-here', reason: undefined } : { code: 'not-fusable', reason: here[0].reason, ...(here[0].reasonPlace === undefined ? {} : { place: here[0].reasonPlace }) };
   }
   return { subject: subjectOf(original, plan, applyEdits(original.text, changesOf(plan))) };
 }
 
-/** Plans of the function that a line lies in, its decorators and its `def` included. */
-function inFunction(scope: ModuleScope, plans: readonly FusePlan[], line: number): readonly FusePlan[] {
+/** The function that a line lies in, its decorators and its `def` included. */
+function functionAt(scope: ModuleScope, line: number): { readonly found: ReturnType<typeof functionsOf>[number]; readonly startLine: number; readonly endLine: number } | undefined {
   const lines = new LineIndex(scope.text);
-  const around = functionsOf(scope).map(({ definition }) => [lines.line(definition.start), lines.line(Math.max(definition.start, definition.end - 1))]).find(([start, end]) => start <= line && line <= end);
-  return around === undefined ? [] : plans.filter(({ startLine, endLine }) => around[0] <= startLine && endLine <= around[1]);
+  return functionsOf(scope).map((found) => ({ found, startLine: lines.line(found.definition.start), endLine: lines.line(Math.max(found.definition.start, found.definition.end - 1)) })).find(({ startLine, endLine }) => startLine <= line && line <= endLine);
+}
+
+function inFunction(scope: ModuleScope, plans: readonly FusePlan[], line: number): readonly FusePlan[] {
+  const around = functionAt(scope, line);
+  return around === undefined ? [] : plans.filter(({ startLine, endLine }) => around.startLine <= startLine && endLine <= around.endLine);
+}
+
+/** Whether the function at a line is so long that its end was not looked at. */
+function isCut(scope: ModuleScope, program: Program, line: number): boolean {
+  const around = functionAt(scope, line)?.found;
+  return around !== undefined && traceFunction(program, scope, around.definition, around.owner).graph.cut;
 }
 
 /** Edits of the file, or those a patch module would make of an installed one. */

@@ -58,6 +58,7 @@ export const verifyMessages: Readonly<Record<string, string>> = {
   'verify.failure.python-crashed': 'Python ({python}) crashed ({signal}) in {file} or what it imports, before there was an answer.',
   'verify.failure.host': '{host} could not be used: {reason}',
   'verify.failure.nothing-here': 'No eager form of the catalogue is at line {line} of {file}. If it is fused already, name the text before: --original FILE.',
+  'verify.failure.too-long-here': 'The function at line {line} of {file} is too long to be read to its end: verify the form in a function of its own.',
   'verify.failure.several-here': 'No eager form of the catalogue is at line {line} of {file}, but its function has some at lines {lines}: name one of them.',
   'verify.failure.not-fusable': 'The form at line {line} of {file} has no fused replacement on {backend}: {reason}',
   'verify.failure.no-function-here': 'Line {line} of {file} lies in no function: name a line of the fused function.',

@@ -35,6 +35,15 @@ describe('what a verification runs', () => {
     assert.deepEqual([subject.roles.x, subject.roles.weight], ['hidden_states', 'self.weight']);
   });
 
+  it('is refused, not denied, in a function too long to be read to its end', async function () {
+    this.timeout(60_000);
+    const long = (lines: number): string => `import torch\n\ndef case(x, w):\n${Array.from({ length: lines }, (_, i) => `    x = x * ${i}.5 + w\n`).join('')}    v = x.pow(2).mean(-1, keepdim=True)\n    return x * torch.rsqrt(v + 1e-6) * w\n`;
+    for (const [lines, code] of [[500, undefined], [10_500, 'too-long-here']] as const) {
+      const choice = await choose(long(lines), lines + 5);
+      assert.equal('subject' in choice ? undefined : choice.code, code, `${lines} lines`);
+    }
+  });
+
   it('is the only form of the function that holds the line', async () => {
     const named = async (line: number): Promise<readonly unknown[]> => {
       const choice = await choose(NORM, line);

@@ -1,16 +1,14 @@
 import path from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { EngineSession } from '../engine/session';
-import { engineEnvironment } from '../node/environment';
-import { defaultCacheFolder } from '../node/settings';
 import { text } from '../protocol/text';
-import { runCapture, type CapturedPass } from '../run/captureRun';
+import { runCapture } from '../run/captureRun';
 import { parseSteps, stepsSetting } from '../run/captureSteps';
 import { RunFailure } from '../run/failure';
 import { Hosts } from '../run/hosts';
 import type { CaptureSettings } from '../run/runSettings';
 import { parseCommand, type ParsedCommand } from './commandLine';
-import { ExitCode } from './exitCode';
+import { exitOf, inspectionSession, jsonOf, wordsOf } from './captureWords';
+import type { ExitCode } from './exitCode';
 import { CommandFailure, UsageError, type CommandContext } from './io';
 import { runTools } from './runTools';
 
@@ -21,7 +19,6 @@ const OPTIONS = {
 } as const;
 
 const METHODS = ['helper', 'xtuner', 'dynamic', 'nsys'] as const;
-const CACHE_LIMIT = 2 * 1024 ** 3;
 
 /** `fuselens capture [options] -- COMMAND…`: runs a training command once or twice with its profiler on, and says what it left. */
 export async function captureCommand(args: readonly string[], context: CommandContext): Promise<ExitCode> {
@@ -36,7 +33,6 @@ export async function captureCommand(args: readonly string[], context: CommandCo
   if (host !== undefined && out !== undefined && !path.posix.isAbsolute(out)) {
     throw new UsageError('cli.usage.capture-out', { value: out });
   }
-  const cacheFolder = defaultCacheFolder(context.io.environment);
   const hosts = new Hosts(runTools(context));
   try {
     const passes = await runCapture(hosts, {
@@ -44,7 +40,7 @@ export async function captureCommand(args: readonly string[], context: CommandCo
       ...(command.value('workdir') === undefined ? {} : { workdir: command.value('workdir') }), setup: command.values('setup'),
     }, {
       workspace: process.cwd(), signal: context.io.signal, ...(out === undefined ? {} : { output: host === undefined ? path.resolve(out) : out }),
-      session: () => new EngineSession(engineEnvironment(cacheFolder === undefined ? {} : { cacheFolder, cacheLimitBytes: CACHE_LIMIT })),
+      session: inspectionSession(context),
       onNote: (note) => { context.io.err(`${text(note.code, note.args, context.translate)}\n`); },
       onStart: (run, pass) => { context.io.err(`${text('capture.running', { id: run.id, pass: text(`capture.pass.${pass.name}`, undefined, context.translate), command: argv.join(' ') }, context.translate)}\n`); },
       onOutput: output(context),
@@ -101,38 +97,4 @@ function whole(command: ParsedCommand, option: string): number | undefined {
     throw new UsageError('cli.usage.option-value', { option: `--${option}` });
   }
   return value === undefined ? undefined : Number(value);
-}
-
-function wordsOf({ pass, run, state, inspection, output: folder }: CapturedPass, { translate }: CommandContext): string {
-  const say = (code: string, args: Readonly<Record<string, string | number>> = {}): string => text(code, args, translate);
-  const { provenance } = run.record;
-  const lines = [say(provenance?.commit === undefined ? 'capture.done.no-commit' : provenance.diffHash === undefined ? 'capture.done.clean' : 'capture.done.changed', { id: run.id, commit: provenance?.commit?.slice(0, 12) ?? '', count: provenance?.changedFiles?.length ?? 0 })];
-  if (state.exit !== 0) {
-    lines.push(state.exit === undefined ? say('capture.done.command-lost', { id: run.id }) : say('capture.done.command-failed', { exit: state.exit }));
-  }
-  lines.push(...inspection.findings.map(({ code, args }) => say(code, args)));
-  if (inspection.profile !== undefined) {
-    lines.push(say(pass.name === 'only' ? 'capture.done.profile' : `capture.done.${pass.name}`, { folder: inspection.profile }));
-    lines.push(...inspection.ranks.map(({ rank, label, steps, kernels, stacks }) => say('capture.done.rank', { rank: rank ?? label, steps: steps.length === 0 ? '–' : steps.join(', '), kernels, stacks: say(stacks ? 'capture.done.with-stacks' : 'capture.done.without-stacks') })));
-    lines.push(say('capture.done.open', { folder: path.relative(process.cwd(), inspection.profile) || folder }));
-  }
-  return `${lines.join('\n')}\n`;
-}
-
-/** Sentences stay English in JSON; what is unknown is null. */
-function jsonOf({ pass, run, state, inspection, output: folder }: CapturedPass): Readonly<Record<string, unknown>> {
-  return {
-    pass: pass.name, run: run.id, output: folder, profile: inspection.profile ?? null, exit: state.exit ?? null, commit: run.record.provenance?.commit ?? null, diffHash: run.record.provenance?.diffHash ?? null,
-    ranks: inspection.ranks.map(({ rank, label, steps, kernels, stacks }) => ({ rank: rank ?? null, label, steps, kernels, stacks })),
-    findings: inspection.findings.map(({ code, args, severity }) => ({ code, severity, message: text(code, args) })),
-  };
-}
-
-/** 0 as asked, 1 recorded with something amiss, 2 nothing recorded. */
-function exitOf(passes: readonly CapturedPass[]): ExitCode {
-  if (passes.some(({ inspection }) => inspection.ranks.length === 0)) {
-    return ExitCode.Unreadable;
-  }
-  const amiss = passes.some(({ state, inspection }) => state.exit !== 0 || inspection.findings.some(({ severity }) => severity === 'error'));
-  return amiss ? ExitCode.Failed : ExitCode.Done;
 }

@@ -14,6 +14,11 @@ const TAIL = 16_384;
  * terminal closed) lets go of it, and it goes on.
  */
 export async function followRun(run: Run, context: CommandContext, offsets?: Readonly<Record<string, number>>): Promise<ExitCode> {
+  return (await followToEnd(run, context, offsets)).code;
+}
+
+/** The same; with the state in which it ended, where it was not let go of or stopped from here. */
+export async function followToEnd(run: Run, context: CommandContext, offsets?: Readonly<Record<string, number>>): Promise<{ readonly code: ExitCode; readonly state?: RunState }> {
   const { io, translate } = context;
   const say = (code: string, args: Readonly<Record<string, string | number>> = {}): void => io.err(`fuselens: ${text(code, args, translate)}\n`);
   let tail = Buffer.alloc(0);
@@ -38,19 +43,19 @@ export async function followRun(run: Run, context: CommandContext, offsets?: Rea
         queued = line;
       },
     });
-    return reportEnd(run, state, tail.toString(), context);
+    return { code: reportEnd(run, state, tail.toString(), context), state };
   } catch (error) {
     if (!(error instanceof Cancelled)) {
       throw error;
     }
     if (io.signal.reason !== 'SIGINT') {
       say('run.detached', { id: run.id, host: run.hosts[0] ?? '' });
-      return ExitCode.Interrupted;
+      return { code: ExitCode.Interrupted };
     }
     say('run.stopping', { id: run.id });
     const { exit, left } = await run.stop();
     say(left.length > 0 ? 'run.stopped-left' : 'run.stopped', { id: run.id, exit: exit ?? '', left: left.join(', ') });
-    return ExitCode.Interrupted;
+    return { code: ExitCode.Interrupted };
   }
 }
 

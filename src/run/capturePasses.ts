@@ -1,4 +1,5 @@
-import type { CaptureSettings } from './runSettings';
+import type { Run, RunRecord } from './run';
+import type { CaptureSettings, RunSettings } from './runSettings';
 
 /** One run of a capture. `timing` and `stacks` belong together; `only` stands alone. */
 export interface CapturePass {
@@ -22,4 +23,14 @@ export function capturePasses(capture: CaptureSettings): readonly CapturePass[] 
     { name: 'timing', capture: { ...capture, stacks: false, shapes: false, memory: false }, suffix: '' },
     { name: 'stacks', capture, suffix: '-stacks' },
   ];
+}
+
+/** What the pass after this one runs, and where; undefined when this was the last. The folder is the first pass's, from wherever it is gone on with. */
+export function nextPassSettings({ nextPass, settings, workdir }: RunRecord): RunSettings & { readonly capture: CaptureSettings } | undefined {
+  return nextPass === undefined ? undefined : { ...settings, capture: nextPass, ...(workdir === undefined ? {} : { workdir }) };
+}
+
+/** As far as is known: outside a repository nobody can tell. */
+export function sameCode({ record: { provenance: one } }: Pick<Run, 'record'>, { record: { provenance: other } }: Pick<Run, 'record'>): boolean {
+  return one?.commit === other?.commit && one?.diffHash === other?.diffHash;
 }

@@ -2,8 +2,9 @@ import path from 'node:path';
 import { Cancelled, type Message } from '../engine/profile/problems';
 import type { EngineSession } from '../engine/session';
 import { captureHelperFiles } from './captureHelper';
+import { captureOutput } from './captureOutput';
 import { keepRecord } from './captureRecord';
-import { capturePasses, type CapturePass } from './capturePasses';
+import { capturePasses, nextPassSettings, sameCode, type CapturePass } from './capturePasses';
 import { planCapture, type CapturePlan } from './capturePlan';
 import { runFailure } from './failure';
 import type { Hosts } from './hosts';
@@ -62,24 +63,73 @@ export async function runCapture(hosts: Hosts, settings: RunSettings & { readonl
   return done;
 }
 
+export interface FinishCaptureOptions extends Omit<CaptureRunOptions, 'output' | 'onOutput'> {
+  /** Follows the second pass to its end; undefined where whoever follows lets go of it. */
+  readonly follow: (run: Run) => Promise<RunState | undefined>;
+}
+
+/**
+ * The rest of a capture that nobody followed: what the first pass left is brought back, and the second pass runs where the first did.
+ * It starts once, since its id is the first one's: where it runs already, or has run, it is only followed. The second pass is missing
+ * from the result where it was let go of.
+ */
+export async function finishCapture(hosts: Hosts, first: Run, state: RunState, options: FinishCaptureOptions): Promise<readonly CapturedPass[]> {
+  const settings = nextPassSettings(first.record);
+  if (settings === undefined) {
+    return [];
+  }
+  const [timing, stacks] = capturePasses(settings.capture);
+  const { stdout } = await hosts.shell(first.hosts[0]).exec(['head', '-c', '262144', `${first.folder}/command.sh`]);
+  const told = captureOutput(stdout, first.id);
+  if (told === undefined) {
+    throw runFailure('error.run-folder-gone', { id: first.id, host: first.hosts[0] ?? '' });
+  }
+  const done = [await bringBack(hosts, first, state, timing, told.folder, settings, options)];
+  if (stacks === undefined) {
+    return done;
+  }
+  const plan = await planCapture(settings, stacks, { helper: await captureHelperFiles(), readText: (file) => readThere(hosts, settings, options, file), ...(told.seenByJob ? { output: told.folder } : {}) });
+  const { run, output } = await startPass(hosts, settings, stacks, plan, first.id + stacks.suffix, {
+    ...options, name: first.record.name,
+    // What is written down of the code is of where it ran.
+    workspace: first.hosts[0] === undefined ? settings.workdir ?? options.workspace : options.workspace,
+  });
+  if (!sameCode(run, first)) {
+    options.onNote?.({ code: 'capture.note.code-changed' });
+  }
+  const ended = await options.follow(run);
+  return ended === undefined ? done : [...done, await bringBack(hosts, run, ended, stacks, output, settings, options)];
+}
+
 async function runPass(hosts: Hosts, settings: RunSettings & { readonly capture: CaptureSettings }, pass: CapturePass, plan: CapturePlan, id: string, options: CaptureRunOptions & Pick<StartOptions, 'nextPass'>): Promise<CapturedPass> {
-  const { signal, workspace, nextPass } = options;
+  const { run, output } = await startPass(hosts, settings, pass, plan, id, options);
+  return bringBack(hosts, run, await follow(run, options), pass, output, settings, options);
+}
+
+type StartPassOptions = Pick<CaptureRunOptions, 'workspace' | 'signal' | 'onStart'> & Pick<StartOptions, 'nextPass' | 'name'>;
+
+/** Starts a pass; `output` is where it leaves its profile, as the job sees it. */
+async function startPass(hosts: Hosts, settings: RunSettings, pass: CapturePass, plan: CapturePlan, id: string, { signal, workspace, nextPass, name, onStart }: StartPassOptions): Promise<{ readonly run: Run; readonly output: string }> {
   let output: string | undefined;
   const run = await startRun(hosts, settings, {
-    id, workspace, files: plan.files, ...(nextPass === undefined ? {} : { nextPass }), ...(signal === undefined ? {} : { signal }),
+    id, workspace, files: plan.files, ...(name === undefined ? {} : { name }), ...(nextPass === undefined ? {} : { nextPass }), ...(signal === undefined ? {} : { signal }),
     add: (place) => {
       output = plan.output(place);
       return plan.add(place);
     },
   });
-  options.onStart?.(run, pass);
-  const state = await follow(run, options);
   if (output === undefined) {
     throw new Error('a run was started without asking what a capture adds to it');
   }
+  onStart?.(run, pass);
+  return { run, output };
+}
+
+async function bringBack(hosts: Hosts, run: Run, state: RunState, pass: CapturePass, output: string, settings: RunSettings, options: Pick<CaptureRunOptions, 'workspace' | 'signal' | 'session' | 'onFetch'>): Promise<CapturedPass> {
+  const { signal, workspace } = options;
   const place = await outputPlace(hosts, run.record, output, signal);
   const away = settings.host !== undefined || place.contained;
-  const here = away ? path.join(workspace, 'outputs', id) : path.resolve(workspace, place.folder);
+  const here = away ? path.join(workspace, 'outputs', run.id) : path.resolve(workspace, place.folder);
   if (away && settings.sync?.fetch !== 'none') {
     const { fetchFiles } = await import('./fetch');
     await fetchFiles({

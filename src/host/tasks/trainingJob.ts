@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { checkRunSettings } from '../../run/checkRunSettings';
 import { captureHelperFiles } from '../../run/captureHelper';
-import { capturePasses, type CapturePass } from '../../run/capturePasses';
+import { capturePasses, nextPassSettings, sameCode, type CapturePass } from '../../run/capturePasses';
 import { planCapture, type CapturePlan } from '../../run/capturePlan';
 import { newRunId, startRun, type Run } from '../../run/run';
 import type { RunSettings } from '../../run/runSettings';
@@ -173,11 +173,6 @@ function startWords(task: string, { record: { settings }, hosts: [host], folder 
   }
 }
 
-/** As far as is known: outside a repository nobody can tell. */
-function sameCode({ record: { provenance: one } }: Run, { record: { provenance: other } }: Run): boolean {
-  return one?.commit === other?.commit && one?.diffHash === other?.diffHash;
-}
-
 /** Whoever attaches to a capture may be another than who started it: the profile is not opened unasked. */
 function offerProfile({ id, hosts: [host], record: { name } }: Run): void {
   const open = vscode.l10n.t('Open Profile');
@@ -195,10 +190,10 @@ export class AttachJob implements TerminalJob {
     const { found } = this;
     try {
       const state = await followRun(this.context, found, io, { task: found.record.name, local: this.folder?.fsPath });
-      const { nextPass, settings, name } = found.record;
-      if (state?.exit === 0 && state.stopped !== true && nextPass !== undefined) {
+      const settings = nextPassSettings(found.record);
+      if (state?.exit === 0 && state.stopped !== true && settings !== undefined) {
         // Nobody was there when the first pass ended. It starts once: its id is the first one's.
-        this.nextPass = new TrainingJob(this.context, { task: name, settings: { ...settings, capture: nextPass }, folder: this.folder }, found);
+        this.nextPass = new TrainingJob(this.context, { task: found.record.name, settings, folder: this.folder }, found);
         return await this.nextPass.run(io);
       }
       if (state?.exit === 0 && found.record.settings.capture !== undefined) {

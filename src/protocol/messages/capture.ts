@@ -16,6 +16,7 @@ export const captureMessages: Readonly<Record<string, string>> = {
   'capture.note.xtuner-npu-stacks': 'XTuner’s profiler for NPUs records neither stacks nor shapes and takes no choice of ranks; the method “helper” does all three with the same command.',
   'capture.note.xtuner-warmup': 'XTuner’s profiling switches know no warm-up: the first recorded step holds the profiler’s own start.',
   'capture.note.two-passes': 'The command runs twice: first without stacks, for durations, then with them, for source lines. --one-pass runs it once, and durations then include what recording stacks costs.',
+  'capture.note.code-changed': 'The code has changed since the first pass: lines of this one may not fit its times.',
 
   'capture.found.nothing': 'No rank recorded anything in {folder}, and none loaded the helper: the command may have ended before it made an optimizer, run Python with -E, -I or -S, or been started by a launcher or container that clears PYTHONPATH or does not see the files of the run.',
   'capture.found.nothing-dynamic': 'torch_npu left nothing in {folder}: the run may have ended before it saw the request, or the asked steps had passed by then; choose later steps, and look into {folder}/dynamic/log.',

@@ -32,7 +32,8 @@ Lists the runs on a host (or here), newest first: id, state, time, commit, name.
   'cli.help.attach': `fuselens attach RUN [--host HOST] [--from BYTE|end]
 
 Prints a run's output, from the beginning or from a byte on, until it has ended. RUN is an id, its beginning or end, or a name.
-Ctrl+C stops the run; closing the terminal does not.`,
+Ctrl+C stops the run; closing the terminal does not. Where RUN is the first pass of a capture in two, the second one follows, once,
+in the folder of the first; then what both left is fetched into outputs/ here, and named.`,
   'cli.help.stop': `fuselens stop RUN [--host HOST] [--grace SECONDS]
 
 Ends every process of a run, on all its hosts and in containers; what has not ended after the grace time (40 s) is killed.`,

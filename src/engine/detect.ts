@@ -58,9 +58,10 @@ export async function detectProfile(port: FilePort, path: string, options: Detec
     if (refused?.args !== undefined) {
       throw new UnreadableInput({ code: 'error.folder-unreadable', args: refused.args });
     }
-    const passedOver = problems.toArray().find(({ kind }) => kind === 'file-passed-over');
-    if (stat.kind === 'folder' && passedOver !== undefined) {
-      throw new UnreadableInput({ code: 'error.no-profile-in-folder-because', args: { ...passedOver.args, folder: path } });
+    const passedOver = problems.toArray().filter(({ kind }) => kind === 'file-passed-over');
+    if (stat.kind === 'folder' && passedOver.length > 0) {
+      const more = passedOver.length - 1;
+      throw new UnreadableInput({ code: more === 0 ? 'error.no-profile-in-folder-because' : 'error.no-profile-in-folder-and-more', args: { ...passedOver[0].args, folder: path, more } });
     }
     throw new UnreadableInput({ code: stat.kind === 'file' ? 'error.not-a-profile' : 'error.no-profile-in-folder', args: { file: path } });
   }

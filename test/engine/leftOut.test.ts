@@ -68,6 +68,13 @@ describe('What is found in a folder and not opened', () => {
     });
   }
 
+  it('is counted where nothing else lies there', async () => {
+    for (const name of ['a.pickle', 'b.pickle', 'c.pickle']) {
+      await put(name, FOREIGN['memory.pickle'][0]);
+    }
+    await assert.rejects(detectProfile(nodeFilePort(), root), (error: unknown) => error instanceof UnreadableInput && /a\.pickle is a Python pickle.*2 more files are no profile either\./.test(render(error.detail)));
+  });
+
   it('is complete for the shared Ascend folder: every folder there is a rank or is named', async function () {
     if (!hasSharedData()) {
       this.skip();

@@ -143,7 +143,7 @@ export class SectionBuilder {
     const more = kernels.length + omitted - this.topKernels;
     return {
       id: 'topKernels', title: this.say('report.topKernels'), notes: more > 0 ? [this.say('report.moreNames', { count: more })] : [],
-      columns: [right(this.say('report.count')), right(this.say('report.kernelTime')), right(this.say('report.share')), right(this.say('report.mean')), left(this.say('report.family')), left(this.say('report.name'), true)],
+      columns: [right(this.say('report.count')), right(this.say('report.kernelTime')), right(this.say('report.share')), right(this.say('report.mean')), left(this.say('report.family')), { ...left(this.say('report.name')), heads: true }],
       rows: kernels.slice(0, this.topKernels).map((kernel) => ({
         cells: [
           formatCount(kernel.count), formatTime(kernel.totalUs), formatShare(shareOf(kernel.totalUs, report.kernels.totalUs)), formatTime(kernel.meanUs), this.say(`family.${kernel.family}`),

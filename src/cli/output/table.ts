@@ -20,7 +20,7 @@ const INDENT = '  ';
 /** A cut name narrower than this tells little. */
 const NARROWEST = 16;
 /** A name above its figures is better than one cut to less than this. */
-const NARROWEST_HEAD = 44;
+const NARROWEST_HEAD = 36;
 const WIDEST_WORD = 24;
 /** Lines of a name that stands above its figures. */
 const HEAD_LINES = 3;

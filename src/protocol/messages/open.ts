@@ -5,6 +5,7 @@ export const openMessages: Readonly<Record<string, string>> = {
   'error.not-a-profile': '{file} is no profile that FuseLens reads: open a torch_npu profiler folder, a Kineto trace, a profiler database or an Nsight Systems .sqlite.',
   'error.no-profile-in-folder': '{file} holds no profile that FuseLens reads: open the folder that ends in _ascend_pt, or one with traces in it.',
   'error.no-profile-in-folder-because': '{folder} holds no profile that FuseLens reads. {reason}',
+  'error.no-profile-in-folder-and-more': '{folder} holds no profile that FuseLens reads. {reason} {more} more {more#file is#files are} no profile either.',
   'error.too-many-files': '{file} holds more than {limit} traces and databases: open a folder nearer to the profile.',
   'error.nothing-open': 'No profile is open: open one first.',
   'error.no-such-rank': 'There is no rank “{rank}” in this profile: refresh the list of ranks.',

@@ -1,4 +1,4 @@
-import { containerKind, labelledPrefix } from './containerPrefix';
+import { containerKind, containerProgram, labelledPrefix } from './containerPrefix';
 import { bashArgv, exportLines, quoteWord, quoteWords, writeFileLines } from './posix';
 import type { RunAddition, RunFile } from './run';
 import type { ContainerSettings, RunSettings } from './runSettings';
@@ -45,10 +45,10 @@ export function jobLines(settings: RunSettings, place: JobPlace, argv: readonly 
   const python = pythonOf(argv);
   // In a container that stays it is fetched from there when all is over.
   const folder = place.runFolder === undefined ? quoteWord(place.filesFolder) : '"$FUSELENS_RUN_FOLDER"';
-  const known = place.runFolder !== undefined || (settings.exec !== undefined && containerKind(settings.exec) === 'exec');
+  const known = place.runFolder !== undefined || (settings.exec !== undefined && containerKind(settings.exec) !== 'srun');
   const made = place.runFolder === undefined ? `(umask 077; mkdir -p -- ${folder}) && ` : '';
-  const record = known ? `[ "\${SLURM_PROCID:-0}" = 0 ] && ${made}{ ${environmentScript(python)}
-} > ${folder}/environment 2>/dev/null </dev/null` : '';
+  const record = known ? `[ "\${SLURM_PROCID:-0}" = 0 ] && ${made}{ { ${environmentScript(python)}
+} > ${folder}/environment.tmp; mv -f ${folder}/environment.tmp ${folder}/environment; } 2>/dev/null </dev/null` : '';
   return [
     `export FUSELENS_RUN_ID=${quoteWord(place.id)}`,
     place.runFolder === undefined ? '' : `export FUSELENS_RUN_FOLDER=${quoteWord(place.runFolder)}`,
@@ -111,9 +111,9 @@ export function containedLines(settings: RunSettings, place: JobPlace, argv: rea
 
 /**
  * Lines that start `words` (shell text) in a container and end with its code. TERM to the program outside ends nothing inside: it is
- * ended there first. `after` runs when all is over.
+ * ended there first.
  */
-export function containerLines(container: ContainerSettings, id: string, words: string, after = ''): string {
+export function containerLines(container: ContainerSettings, id: string, words: string, { during = '', after = '' }: ContainerNotes = {}): string {
   const stop = containerStop(container, id);
   if (stop === undefined) {
     return `exec ${words}`;
@@ -121,18 +121,36 @@ export function containerLines(container: ContainerSettings, id: string, words: 
   return String.raw`fl_end() { trap '' TERM HUP; GRACE="${'$'}{GRACE:-10}"; (${stop}) >/dev/null 2>&1 </dev/null; exit "${'$'}{fl_r:-143}"; }
 trap fl_end TERM
 ${words} & fl_c=$!
+${during === '' ? ':' : during}
 wait "$fl_c"; fl_r=$?
 ${after === '' ? ':' : after}
 exit "$fl_r"`;
 }
 
-/** A line that takes out of a container what the job noted there, and cleans up; one that was made for the run takes all with it. */
-export function containerLeft(container: ContainerSettings, { filesFolder }: JobPlace, runFolder: string | undefined): string {
-  if (containerKind(container) !== 'exec') {
-    return '';
+interface ContainerNotes {
+  readonly during?: string;
+  readonly after?: string;
+}
+
+/**
+ * Lines that take out of a container what the job noted there, and clean up. From one that is there this is done when all is over; one
+ * that was made for the run takes all with it, so it is asked while it runs (one that is gone at once leaves nothing).
+ */
+export function containerNotes(container: ContainerSettings, { id, filesFolder }: JobPlace, runFolder: string | undefined): ContainerNotes {
+  const keep = (read: string): string => `fl_x=$(${read})${runFolder === undefined ? '' : `; [ -z "$fl_x" ] || printf '%s\\n' "$fl_x" > ${quoteWord(`${runFolder}/environment`)}`}`;
+  switch (containerKind(container)) {
+    case 'exec':
+      return { after: keep(`${quoteWords([...container.prefix, 'sh', '-c', 'cat "$1/environment"; rm -rf -- "$1"', 'sh', filesFolder])} 2>/dev/null </dev/null`) };
+    case 'run': {
+      const program = quoteWords(containerProgram(container));
+      const read = `${program} exec "$fl_n" ${quoteWords(['sh', '-c', 'while ! [ -e "$1/environment" ]; do sleep 0.2; done; cat "$1/environment"', 'sh', filesFolder])}`;
+      return runFolder === undefined ? {} : {
+        during: `{ while kill -s 0 "$fl_c"; do fl_n=$(${program} ps -q --filter ${quoteWord(`label=fuselens.run=${id}`)} | head -n 1); [ -n "$fl_n" ] && break; sleep 0.5; done; [ -z "$fl_n" ] || ${keep(read)}; } >/dev/null 2>&1 </dev/null &`,
+      };
+    }
+    case 'srun':
+      return {};
   }
-  const leave = quoteWords([...container.prefix, 'sh', '-c', 'cat "$1/environment"; rm -rf -- "$1"', 'sh', filesFolder]);
-  return `fl_x=$(${leave} 2>/dev/null </dev/null)${runFolder === undefined ? '' : `; [ -z "$fl_x" ] || printf '%s\\n' "$fl_x" > ${quoteWord(`${runFolder}/environment`)}`}`;
 }
 
 /** What the supervisor runs: the job itself, or the container that runs it. `hostRunFolder` undefined: nobody would read what is written there. */
@@ -146,7 +164,7 @@ export function commandScript(settings: RunSettings, place: JobPlace, argv: read
     `export FUSELENS_RUN_ID=${quoteWord(place.id)}`,
     // Compose files and the like are looked up from here; the job's own folder is inside.
     `cd -- ${quoteWord(hostWorkdir)} 2>/dev/null || :`,
-    containerLines(container, place.id, inside, containerLeft(container, place, hostRunFolder)),
+    containerLines(container, place.id, inside, containerNotes(container, place, hostRunFolder)),
   ].join('\n');
 }
 

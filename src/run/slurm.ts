@@ -1,6 +1,6 @@
 import { FUNCTIONS } from './folderScripts';
 import { containerKind, labelledPrefix } from './containerPrefix';
-import { containedLines, containerLeft, containerLines, jobLines, type JobPlace } from './jobScript';
+import { containedLines, containerLines, containerNotes, jobLines, type JobPlace } from './jobScript';
 import { plainArgv } from './launchers';
 import { bashArgv, quoteWord, quoteWords } from './posix';
 import type { RunSettings } from './runSettings';
@@ -71,7 +71,7 @@ export function slurmCommand(settings: RunSettings, place: JobPlace, argv: reado
   const { exec: _, ...bare } = settings;
   const outside = { settings: { ...bare, setup: [] }, place: { ...place, addition: {} } };
   if (!spread) {
-    return container === undefined ? jobLines(settings, place, argv) : jobLines(outside.settings, outside.place, [], { end: containerLines(container, place.id, quoteWords([...labelledPrefix(container, place.id), ...inner]), containerLeft(container, inside, place.runFolder)) });
+    return container === undefined ? jobLines(settings, place, argv) : jobLines(outside.settings, outside.place, [], { end: containerLines(container, place.id, quoteWords([...labelledPrefix(container, place.id), ...inner]), containerNotes(container, inside, place.runFolder)) });
   }
   const srun = kind === 'srun' ? container?.prefix ?? [] : ['srun'];
   const start = container === undefined || kind === 'srun' ? 'exec "$@"' : containerLines(container, place.id, `${quoteWords(labelledPrefix(container, place.id))} env ${RANKS.join(' ')} "$@"`);

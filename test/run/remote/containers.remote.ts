@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { EngineSession } from '../../../src/engine/session';
@@ -179,8 +179,8 @@ print("up", flush=True); time.sleep(600)`;
     assert.equal(containers.engine(engine, 'exec', 'live', 'sh', '-c', `ls -d /tmp/fuselens-${run.id} 2>/dev/null || :`), '');
   }));
 
-  it('have their environment noted with the run, as setup and env made it', () => inBoth(async (engine) => {
-    const { run } = await runToEnd(hosts, { ...job(inside(engine, 'live'), 'python3', '-c', 'pass'), env: { OMP_NUM_THREADS: '3' }, setup: ['export NCCL_DEBUG="it\'s on"'] });
+  it('have their environment noted with the run, as setup and env made it', () => inAll(async ({ engine, container }) => {
+    const { run } = await runToEnd(hosts, { ...job(container(), 'sleep', '3'), env: { OMP_NUM_THREADS: '3' }, setup: ['export NCCL_DEBUG="it\'s on"'] });
     const environment = readFileSync(path.join(run.folder, 'environment'), 'utf8');
     const version = containers.engine(engine, 'exec', 'live', 'python3', '-c', 'import sys; print(sys.version.split()[0])');
     for (const line of ['OMP_NUM_THREADS=3', 'NCCL_DEBUG=it\'s on', `python=${version}`]) {
@@ -227,7 +227,7 @@ print("up", flush=True); time.sleep(600)`;
     containers.engine(engine, 'unpause', 'paused');
   }));
 
-  it('of a service that is away, or for others only, say which of the two', async function () {
+  it('of a service that is away, or for others only, say which of the two; its group sees and stops its own', async function () {
     if (!engines.includes('docker')) {
       this.skip();
     }
@@ -235,6 +235,17 @@ print("up", flush=True); time.sleep(600)`;
     const user = addUser(lab, 'flrunner', '/bin/bash');
     try {
       assert.equal(await why({ ...job(inside('docker', 'live'), 'true'), host: 'lab-flrunner' }), 'error.run-container-allowed');
+      // From outside this user sees none of the processes, which are root's.
+      execFileSync('usermod', ['-aG', 'docker', 'flrunner']);
+      const other = labHosts(lab);
+      const hide = 'trap "" TERM; setsid sh -c "trap : TERM; while :; do sleep 0.2; done" & echo up; while :; do sleep 0.2; done';
+      await together([inside('docker', 'live'), made('docker'), { prefix: ['docker', 'run', '--init', '--rm', '--network=host', IMAGES.small], path: '/' }], ({ prefix }) => prefix.join(' '), async (exec) => {
+        const run = await startRun(other, { ...job(exec, 'sh', '-c', hide), host: 'lab-flrunner' });
+        await up(run);
+        const { left, exit } = await run.stop({ graceSeconds: 1 });
+        assert.deepEqual([left, exit, processesOf(run)], [[], 137, '']);
+      });
+      await other.dispose();
     } finally {
       user.remove();
     }

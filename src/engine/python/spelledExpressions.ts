@@ -35,6 +35,7 @@ export class ExpressionReader {
   /** Last names of what is read, where somebody asks for them. */
   protected names: string[] | undefined;
   private nesting = 0;
+  private readonly words = new Map<string, string>();
 
   /** `within`: formatted strings around. */
   constructor(protected readonly tokens: PythonTokens, private readonly within = 0) {}
@@ -189,7 +190,7 @@ export class ExpressionReader {
         if (element === undefined) {
           this.launch(shape, name, isOfSelf);
         } else {
-          this.ops.push(`[${element}`);
+          this.ops.push(this.word('[', element));
           element = undefined;
         }
         if (holder !== undefined && shape === 'attribute' && GROWING.has(name)) {
@@ -212,16 +213,26 @@ export class ExpressionReader {
 
   private launch(shape: Shape, name: string, isOfSelf: boolean): void {
     if (shape === 'name') {
-      this.ops.push(`:${name}`);
+      this.ops.push(this.word(':', name));
     } else if (shape === 'attribute') {
-      this.ops.push(...(isOfSelf ? [`.${name}`] : calledOperators(name)));
+      this.ops.push(...(isOfSelf ? [this.word('.', name)] : calledOperators(name)));
     }
     this.mention(shape, name);
   }
 
+  /** One string for all that are alike in a file. */
+  private word(how: string, name: string): string {
+    let word = this.words.get(how + name);
+    if (word === undefined) {
+      word = how + name;
+      this.words.set(word, word);
+    }
+    return word;
+  }
+
   private mention(shape: Shape, name: string): void {
     if (shape === 'name' || shape === 'attribute') {
-      this.names?.push(name);
+      this.names?.push(this.word('', name));
     }
   }
 

@@ -20,7 +20,7 @@ export interface SpelledClass {
   readonly methods: ReadonlyMap<string, Spelling>;
   /** Attributes of `self` by the names in what is assigned to them: `nn.Sequential(nn.Linear(n), act)` gives n, Linear, act, Sequential. */
   readonly made: ReadonlyMap<string, readonly string[]>;
-  /** The same of parameters (their defaults: `norm_layer=nn.LayerNorm`) and local names of methods. */
+  /** The same of parameters (their defaults: `norm_layer=nn.LayerNorm`) and local names of `__init__`, and of names that loops give to elements. */
   readonly local: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -36,7 +36,9 @@ export interface SpelledFile {
 export function spelledFile(text: string): SpelledFile {
   const reader = new FileReader(new PythonTokens(text));
   reader.file();
-  return reader;
+  // Not the reader itself, which holds what it needed on the way.
+  const { all, functions, classes } = reader;
+  return { all, functions, classes };
 }
 
 /** The operators of a spelling where nothing is known but the names of what it calls. */
@@ -54,12 +56,13 @@ interface OwnClass {
 /** Where statements stand: at the top, directly in a class of the top, or deeper. */
 type Place = 'top' | OwnClass | undefined;
 
-class FileReader extends ExpressionReader implements SpelledFile {
+class FileReader extends ExpressionReader {
   readonly all: Spelling[] = [];
   readonly functions = new Map<string, Spelling>();
   readonly classes = new Map<string, SpelledClass>();
-  /** Whose method is being read. */
+  /** Whose method is being read, and whether it is `__init__`: only there do names stand for modules. */
   private owner: OwnClass | undefined;
+  private isBuilding = false;
 
   file(): void {
     while (this.tokens.kind === 'newline') {
@@ -148,11 +151,12 @@ class FileReader extends ExpressionReader implements SpelledFile {
         this.functions.set(name, ops);
       } else if (place !== undefined) {
         this.owner = place;
+        this.isBuilding = name === '__init__';
         place.methods.set(name, ops);
       }
     }
     const parameters = this.head();
-    if (isSeen && place !== 'top') {
+    if (isSeen && place !== 'top' && this.isBuilding) {
       parameters.forEach(({ name: parameter, names }) => add(place?.local, parameter, names));
     }
     this.suite(indent, isSeen, isSeen ? ops : undefined);
@@ -285,7 +289,7 @@ class FileReader extends ExpressionReader implements SpelledFile {
     }
     this.names = undefined;
     if (shape === 'name' || (shape === 'attribute' && isOfSelf)) {
-      add(shape === 'name' ? this.owner?.local : this.owner?.made, name, names);
+      add(shape === 'attribute' ? this.owner?.made : this.isBuilding ? this.owner?.local : undefined, name, names);
     }
     const augmented = LEVELS[tokens.text] === undefined && tokens.kind === 'operator' ? AUGMENTED.exec(tokens.text)?.[1] : undefined;
     if (augmented !== undefined) {

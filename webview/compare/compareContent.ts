@@ -165,7 +165,7 @@ function tableSection(options: CompareContentOptions, redraw: () => void): HTMLE
   const table = compareTable(report, id, detail().scope ?? 'rank', (english) => words.english(english));
   const rows = report.tables[id];
   const grid = new DataTable({
-    table, words, label: words.t(`compare.table.${id}`), maxHeight: 460, nameWidth: 280, narrow: ['noise_us', 'moved_by', 'base_calls', 'candidate_calls', 'family', 'change'], copy: copyWith(options), onSort: (sort) => onDetail({ sort }), ...(detail().sort === undefined ? {} : { sort: detail().sort }),
+    table, words, label: words.t(`compare.table.${id}`), maxHeight: 460, nameWidth: 'clamp(160px, 28cqw, 320px)', narrow: ['noise_us', 'moved_by', 'base_calls', 'candidate_calls', 'family', 'change'], copy: copyWith(options), onSort: (sort) => onDetail({ sort }), ...(detail().sort === undefined ? {} : { sort: detail().sort }),
     ...(id === 'lines' ? { activate: { label: words.t('compare.openSource'), icon: 'go-to-file', run: (index: number) => { const { file, line } = rows[index]; if (file !== undefined && line !== undefined) { bridge.post({ kind: 'openSource', file, line }); } } } } : {}),
   });
   grid.setFilter(detail().filter ?? '');

@@ -43,7 +43,7 @@ export function fingerprintsContent(options: FingerprintsOptions): RankContent {
   };
   const table = fingerprintsTable(data, (entry) => chainName(entry, options));
   const grid = new DataTable({
-    table, words, label: words.t('fingerprints.title'), maxHeight: 360, nameWidth: 108, narrow: ['kernels', 'recoverable_low_us', 'mean_us', 'occurrences', 'total_us', 'phase'], copy: copyWith(options), sort: detail.sort ?? { key: 'recoverable_high_us', descending: true }, onSort: (sort) => keep({ sort }),
+    table, words, label: words.t('fingerprints.title'), maxHeight: 360, nameWidth: 'clamp(108px, 23cqw, 260px)', narrow: ['kernels', 'recoverable_low_us', 'mean_us', 'occurrences', 'total_us', 'phase'], copy: copyWith(options), sort: detail.sort ?? { key: 'recoverable_high_us', descending: true }, onSort: (sort) => keep({ sort }),
     activate: { label: words.t('fingerprints.choose'), icon: 'chevron-down', run: (index) => choose(data.fingerprints[index]) },
   });
   const field = textField(words.t('fingerprints.filter'), detail.filter ?? '', (text) => {

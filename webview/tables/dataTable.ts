@@ -24,8 +24,8 @@ export interface TableOptions {
   readonly selectedRow?: number;
   /** Keys of the columns to leave out, in this order, while the view is too narrow for all. */
   readonly narrow?: readonly string[];
-  /** Pixels that the column of names keeps at least. */
-  readonly nameWidth?: number;
+  /** Width (CSS) that the column of names keeps at least; `cqw` is a hundredth of the table's place. */
+  readonly nameWidth?: string;
   /** Copies a row (tab-separated, exact values) when nothing else is selected. */
   readonly copy?: (text: string) => void;
 }
@@ -51,7 +51,7 @@ export class DataTable {
 
   constructor(private readonly options: TableOptions) {
     const { table, words, maxHeight, label, nameWidth } = options;
-    const style = [...(maxHeight === undefined ? [] : [`max-height: ${maxHeight}px`]), ...(nameWidth === undefined ? [] : [`--name-width: ${nameWidth}px`])].join('; ');
+    const style = [...(maxHeight === undefined ? [] : [`max-height: ${maxHeight}px`]), ...(nameWidth === undefined ? [] : [`--name-width: ${nameWidth}`])].join('; ');
     this.sort = options.sort;
     this.units = columnUnits(table);
     this.collator = new Intl.Collator(words.language, { numeric: true });

@@ -130,7 +130,10 @@ function dataFlow(steps: readonly (PathStep & { readonly isView: boolean })[], g
       return [];
     }
     if (op === 'phi') {
-      return [inputs.flatMap((input) => resolve(input, depth + 1)).reduce((last, step) => Math.max(last, step), -1)].filter((step) => step >= 0);
+      // Of the branches the one that ran last; one without a gradient (a cache, a mask) where no other is.
+      const found = inputs.flatMap((input) => resolve(input, depth + 1));
+      const carrying = found.filter((step) => done[step].gradient);
+      return found.length === 0 ? [] : [Math.max(...(carrying.length > 0 ? carrying : found))];
     }
     return inputs.slice(0, 4).flatMap((input) => resolve(input, depth + 1));
   };
@@ -139,14 +142,14 @@ function dataFlow(steps: readonly (PathStep & { readonly isView: boolean })[], g
     if (op === 'parameter') {
       return true;
     }
-    if (depth > 6 || (op !== 'view' && op !== 'cast')) {
+    if (depth > 6 || (op !== 'view' && op !== 'cast' && op !== 'phi')) {
       return false;
     }
     const known = parameters.get(node);
     if (known !== undefined) {
       return known;
     }
-    const answer = inputs.length > 0 && isParameter(inputs[0], depth + 1);
+    const answer = (op === 'phi' ? inputs : inputs.slice(0, 1)).some((input) => isParameter(input, depth + 1));
     parameters.set(node, answer);
     return answer;
   };

@@ -254,6 +254,9 @@ export class Workbench {
     }
     for (const theme of themes) {
       await this.setTheme(theme);
+      // The list of themes lay over the tabs: what the pointer is left on would explain itself over the picture.
+      await this.page.mouse.move(700, 893);
+      await this.page.waitForTimeout(600);
       await this.screenshot(`${name}-${theme}`);
     }
     await this.setTheme('dark');

@@ -59,6 +59,7 @@ const SSH: readonly KnownFailure[] = [
 const FOLDER_SCRIPTS: readonly KnownFailure[] = [
   says('error.run-disk-full', /(?<file>[^\s:'"]+)?['"]?: (?:cannot create|write error|write failed)?:? ?(?:No space left on device|Disk quota exceeded)|(?:No space left on device|Disk quota exceeded|ENOSPC|EDQUOT)/, { here: 'error.run-disk-full-here' }),
   says('error.run-no-workdir', /fuselens: no folder (?<folder>.+)$/m, { exits: [96] }),
+  says('error.run-setup-ended', /fuselens: setup ended before the command/, { exits: [93] }),
   says('error.run-no-run-folder', /[^]*/, { exits: [97] }),
 ];
 

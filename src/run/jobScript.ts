@@ -38,6 +38,9 @@ for fl_y in "$ASCEND_TOOLKIT_HOME" /usr/local/Ascend/ascend-toolkit/latest; do [
 :`;
 }
 
+/** The exit code of the command is what it gave; an end that looks well before the command is none. */
+const SETUP_ENDED = `trap 'fl_r=$?; [ "$fl_r" != 0 ] || { echo "fuselens: setup ended before the command" >&2; fl_r=93; }; exit "$fl_r"' EXIT`;
+
 /** The lines from the working directory to the very command; the command replaces the shell. */
 export function jobLines(settings: RunSettings, place: JobPlace, argv: readonly string[], options: { readonly before?: string; readonly end?: string } = {}): string {
   const { addition } = place;
@@ -56,9 +59,12 @@ export function jobLines(settings: RunSettings, place: JobPlace, argv: readonly 
     place.runFolder === undefined ? filesLines(place) : '',
     `cd -- ${quoteWord(place.workdir)} 2>/dev/null || { printf 'fuselens: no folder %s\\n' ${quoteWord(place.workdir)} >&2; exit 96; }`,
     env,
-    ...(settings.setup ?? []),
+    // An open here-document takes in all that follows, and the shell ends well without having run it.
+    ...((settings.setup ?? []).length > 0 ? [SETUP_ENDED, ...settings.setup ?? [], 'trap - EXIT'] : []),
     // Once more: what the user set by name wins over what a setup script sets in passing.
     (settings.setup ?? []).length > 0 ? env : '',
+    // By this the run is found again, and ended: it is nobody's to set.
+    `export FUSELENS_RUN_ID=${quoteWord(place.id)}`,
     ...(addition.setup ?? []),
     exportLines({ ...addition.env }),
     record,

@@ -51,7 +51,7 @@ describe('what a capture adds to a run', () => {
     });
 
     it('is found beside the code, all of it', async () => {
-      assert.deepEqual((await captureHelperFiles()).map((file) => file.path), ['__init__', 'capture', 'guard', 'notes', 'recorders', 'steps'].map((name) => `capture/fuselens_capture/${name}.py`).concat('capture/sitecustomize.py'));
+      assert.deepEqual((await captureHelperFiles()).map((file) => file.path), ['__init__', 'capture', 'children', 'guard', 'notes', 'recorders', 'steps'].map((name) => `capture/fuselens_capture/${name}.py`).concat('capture/sitecustomize.py'));
     });
   });
 

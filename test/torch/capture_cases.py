@@ -318,7 +318,7 @@ def no_hooks():
     folder = os.environ['CASE_HELPER']
     os.environ['FUSELENS_CAPTURE'] = os.environ['CASE_OUTPUT']
     sys.path.insert(0, folder)
-    importlib.import_module('fuselens_capture').begin(module, folder)
+    importlib.import_module('fuselens_capture').begin(module, folder, os.environ['CASE_OUTPUT'])
     subclass()
     print('LEFT', 'fuselens' in torch.optim.AdamW.step.__code__.co_filename)
 

@@ -6,6 +6,8 @@ import os
 import sys
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
+# Now: the program may clear its environment before it imports torch.
+_OUTPUT = os.environ.get('FUSELENS_CAPTURE')
 # What the program imports must not be found here.
 sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != _FOLDER]
 
@@ -19,7 +21,7 @@ def _load_helper(optimizer_module):
         module = module_from_spec(spec)
         sys.modules['fuselens_capture'] = module
         spec.loader.exec_module(module)
-        module.begin(optimizer_module, _FOLDER)
+        module.begin(optimizer_module, _FOLDER, _OUTPUT)
     except Exception as error:  # noqa: BLE001
         sys.stderr.write('[fuselens] nothing will be recorded: %r\n' % (error,))
 
@@ -45,7 +47,7 @@ class _AfterOptimizerImport(object):
         return spec
 
 
-if sys.version_info >= (3, 8) and os.environ.get('FUSELENS_CAPTURE'):
+if sys.version_info >= (3, 8) and _OUTPUT:
     sys.meta_path.insert(0, _AfterOptimizerImport())
 
 

@@ -77,6 +77,7 @@ export const runMessages: Readonly<Record<string, string>> = {
   'error.run-no-script': 'The script {file} does not exist where the run starts: correct the command or workdir, or push the sources first.',
   'error.run-no-command': 'The program {file} was not found where the run starts: give its full path, or add its folder to PATH in setup.',
   'error.run-not-executable': '{file} may not be executed: run chmod +x on it, or start it through its interpreter.',
+  'error.run-setup-ended': 'The lines of setup ended before the command was started: one of them exits, or begins a here-document that has no end. Correct setup.',
   'error.run-setup': 'A line of setup failed: check that the script or module it names exists where the run starts.',
   'error.run-port': 'A port the run needs is in use: end the other job on that machine, or set another port (MASTER_PORT, rendezvous).',
   'error.run-rank-killed': 'Rank {rank} was killed by the system, mostly for lack of memory: look at the host\'s memory, or ask for more.',

@@ -7,6 +7,7 @@ import threading
 import time
 import weakref
 
+from .children import let_children_end
 from .guard import ProfilerGuard
 from .notes import Notes, rank_and_world, say
 from .recorders import choose_recorder
@@ -36,6 +37,7 @@ class Capture:
         self.guard = ProfilerGuard(self._guarded(self._foreign_profiler))
         self._scalers = []
         self._made_on = None
+        self._forked = False
 
     def _at_window(self, index):
         """Each stretch of steps is a recording of its own, warmed up for as far as the one before leaves room."""
@@ -111,6 +113,7 @@ class Capture:
         if self._made_on != threading.get_ident():
             say(self.rank, 'steps run on another thread than the one that made the optimizer: the forward pass may be missing')
         recorder = choose_recorder(self.settings)(self.settings, (self.begin, self.first, self.last), self._step_folder(), self.rank)
+        let_children_end()
         with self.guard.ours():
             recorder.start()
         self.recorder = recorder
@@ -178,6 +181,10 @@ class Capture:
             self._stop_early('aside', 'the program starts its own profiler (%s) and this one steps aside' % name, reason=name)
 
     def _program_ends(self):
+        if self._forked and self.step == 0:
+            # A child that does not train is no rank, and nothing is missing.
+            self.done = True
+            return
         if self.recorder is not None:
             self._stop_early('partial', 'the program ended after %d steps, before step %d' % (self.step, self.last))
         elif len(self.recorded) > 0:
@@ -192,6 +199,7 @@ class Capture:
             return
         if self.recorder is not None:
             _INHERITED.append(self.recorder)
+        self._forked = True
         self.recorder = None
         self.step = 0
         self.recorded = []

@@ -12,7 +12,8 @@ def say(rank, text):
     try:
         sys.stderr.write('[fuselens] %s%s\n' % ('' if rank is None else 'rank %d: ' % rank, text))
         sys.stderr.flush()
-    except (OSError, ValueError):
+    except Exception:  # noqa: BLE001
+        # Closed, None, or the program's own object: nobody to tell is no reason to record nothing.
         pass
 
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { RunFailure } from '../../../src/run/failure';
+import { explainRunEnd } from '../../../src/run/runEnd';
 import { listRuns, startRun, type Hosts } from '../../../src/run/run';
 import type { RunSettings } from '../../../src/run/runSettings';
 import { ARGUMENTS_AS_JSON, followToEnd, labHosts, NASTY, runToEnd } from '../lab/session';
@@ -87,6 +88,14 @@ describe('Slurm with four virtual nodes, over ssh', () => {
     const state = await run.state();
     assert.deepEqual([state.phase, state.stopped, state.queue?.state], ['exited', true, 'CANCELLED']);
     assert.equal(spawnSync('sh', ['-c', `grep -lF "FUSELENS_RUN_ID=$1" /proc/[0-9]*/environ 2>/dev/null`, 'sh', run.id], { encoding: 'utf8' }).stdout, '');
+  });
+
+  it('tells a job that somebody else cancelled from one that failed', async () => {
+    const run = await startRun(hosts, shell('echo up; sleep 600'));
+    await until(async () => (await run.state()).logBytes > 0, 'no output');
+    spawnSync('scancel', [(await run.state()).queue?.job ?? ''], { env: { ...process.env, ...slurm.environment } });
+    const { state, output } = await followToEnd(run);
+    assert.deepEqual([state.exit, state.stopped, explainRunEnd(state, output, run.id)?.code], [143, undefined, 'error.run-slurm-cancelled']);
   });
 
   it('says why a job is not taken, and starts nothing', async () => {

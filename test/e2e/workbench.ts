@@ -114,9 +114,9 @@ export class Workbench {
     for (let left = 8; ; left--) {
       await this.page.keyboard.press('F1');
       await input.fill(`>${title}`);
-      const offered = await row.waitFor({ timeout: WAIT_MS / 8 }).then(() => true, () => false);
-      if (offered) {
-        await row.click();
+      // What takes the focus meanwhile (a dialog that comes, a page that loads) closes the palette under the click.
+      const chosen = await row.waitFor({ timeout: WAIT_MS / 8 }).then(() => row.click({ timeout: WAIT_MS / 8 })).then(() => true, () => false);
+      if (chosen) {
         return;
       }
       assert.ok(left > 1, `the palette does not offer "${title}"`);

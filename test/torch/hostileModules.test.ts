@@ -43,7 +43,21 @@ if (process.env.FUSELENS_TORCH === '1') {
   describe('modules that misbehave, under fuselens verify', function () {
     this.timeout(120_000);
     const root = mkdtempSync(path.join(os.tmpdir(), 'hostile-modules-'));
-    after(() => rmSync(root, { recursive: true }));
+    // Their own, so that what other tests run meanwhile is not taken for left behind.
+    const temporary = path.join(root, 'tmp');
+    const outer = process.env.TMPDIR;
+    before(() => {
+      mkdirSync(temporary);
+      process.env.TMPDIR = temporary;
+    });
+    after(() => {
+      if (outer === undefined) {
+        delete process.env.TMPDIR;
+      } else {
+        process.env.TMPDIR = outer;
+      }
+      rmSync(root, { recursive: true });
+    });
     const commands = (): readonly string[] => readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).map((pid) => {
       try {
         return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
@@ -59,7 +73,7 @@ if (process.env.FUSELENS_TORCH === '1') {
         const file = path.join(folder, 'model.py');
         const text = `${does}\n${HEADER}${SPELLINGS[0].python}`;
         writeFileSync(file, text);
-        const before = statSync(file);
+        const untouched = statSync(file);
         const line = text.slice(0, text.indexOf('torch.rsqrt')).split('\n').length;
         const { out, err } = await cli(['verify', `${file}:${line}`, '--python', PYTHON, '--timeout', String(seconds), '--json']);
         assert.ok(out !== '', err);
@@ -69,8 +83,8 @@ if (process.env.FUSELENS_TORCH === '1') {
           assert.match(String(failure?.args['reason'] ?? failure?.args['exit'] ?? failure?.args['signal'] ?? failure?.args['module']), says);
         }
         // Nothing of it stays: no process, no file, and the user's file is as it was.
-        assert.deepEqual(commands().filter((command) => command.includes('98765') || command.includes(`${path.sep}fuselens-verify-`)), []);
-        assert.deepEqual([readdirSync(folder), statSync(file).mtimeMs, readFileSync(file, 'utf8')], [['model.py'], before.mtimeMs, text]);
+        assert.deepEqual(commands().filter((command) => command.includes('98765') || command.includes(temporary)), []);
+        assert.deepEqual([readdirSync(folder), statSync(file).mtimeMs, readFileSync(file, 'utf8')], [['model.py'], untouched.mtimeMs, text]);
       });
     }
   });

@@ -89,7 +89,7 @@ export function hostPython(shell: Shell, python: string, setup: readonly string[
         // In the background, since a shell heeds a signal only between commands, and waits.
         'exec 3<&0', `env "$mark" $limit ${quoteWords([python, ...FLAGS, script, ...args])} </dev/null & child=$!`, 'trap "exit 143" HUP INT TERM',
         // A lost or closed connection sends no signal there, but it ends the input; what the shell then says goes nowhere and must not end it.
-        'trap : PIPE', '{ trap - EXIT HUP INT TERM; cat <&3; kill -TERM $$; } >/dev/null 2>&1 & watcher=$!', 'wait "$child"', 'ended=$?', 'child=', 'kill "$watcher" 2>/dev/null', 'exit "$ended"',
+        'trap : PIPE', '{ trap - EXIT HUP INT TERM; cat <&3; sweep; } >/dev/null 2>&1 & watcher=$!', 'wait "$child"', 'ended=$?', 'child=', 'kill "$watcher" 2>/dev/null', 'exit "$ended"',
       ];
       let end = (): void => undefined;
       const ended = new Promise<void>((resolve) => { end = resolve; });

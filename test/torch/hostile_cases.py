@@ -135,6 +135,9 @@ def no_stderr():
 
 
 def stderr_that_throws():
+    # Without NumPy torch warns on import, which would end this program whether it is recorded or not.
+    import torch  # noqa: F401
+
     class Broken(object):
         def write(self, text):
             raise RuntimeError('no')

@@ -2,6 +2,7 @@
  * `npm run test:remote [-- --grep TEXT] [FILE.remote.ts]`: runs over a real sshd, Slurm, Ray, Podman and Docker on this machine, with keys made for
  * the occasion, the whole round with PyTorch, where `npm run test:torch -- --prepare` has put it, and Slurm's jobs as the editor
  * shows them. As root on Debian it installs what is missing (and says so); elsewhere a part that cannot run is skipped and named.
+ * With `--prepare` it only installs.
  */
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -73,6 +74,9 @@ if (python === undefined) {
 const ray = rayFolder();
 if (ray === undefined) {
   console.log('Ray could not be installed: its tests are skipped.');
+}
+if (process.argv.includes('--prepare')) {
+  process.exit(0);
 }
 const options = process.argv.slice(2);
 const files = options.filter(option => option.endsWith('.remote.ts'));

@@ -4,6 +4,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { SSHD, startSshLab, until, type SshLab } from '../run/lab/sshLab';
 import { freshFolder, openWorkbench, type Workbench } from './workbench';
+import { RECORDED_STEP } from '../run/lab/recordedStep';
 
 const LONG = `import time
 for step in range(1, 1000):
@@ -20,14 +21,6 @@ folder = os.path.join(out, 'profiling_time', 'step-5')
 os.makedirs(folder)
 shutil.copy('recorded.json', os.path.join(folder, 'rank0_here_1.pt.trace.json'))
 `;
-const TRACE = {
-  schemaVersion: 1, distributedInfo: { backend: 'nccl', rank: 0, world_size: 1 },
-  traceEvents: [
-    { ph: 'X', cat: 'user_annotation', name: 'ProfilerStep#5', pid: 7, tid: 7, ts: 0, dur: 100 },
-    { ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 7, tid: 7, ts: 5, dur: 2, args: { correlation: 1 } },
-    { ph: 'X', cat: 'kernel', name: 'gemm_kernel', pid: 0, tid: 7, ts: 10, dur: 40, args: { device: 0, stream: 7, correlation: 1 } },
-  ],
-};
 const WAIT = { timeout: 60000 };
 const PASSPHRASE = 'two words';
 
@@ -67,7 +60,7 @@ describe('a window on runs', () => {
     const folder = freshFolder('reloaded-training');
     fs.writeFileSync(path.join(folder, 'long.py'), LONG);
     fs.writeFileSync(path.join(folder, 'twice.py'), TWICE);
-    fs.writeFileSync(path.join(folder, 'recorded.json'), JSON.stringify(TRACE));
+    fs.writeFileSync(path.join(folder, 'recorded.json'), JSON.stringify(RECORDED_STEP));
     writeTasks(folder, [{ label: long, args: ['long.py'] }, { label: twice, args: ['twice.py'], capture: { steps: [5, 5], stacks: true } }]);
     const workbench = await openWorkbench({ folder });
     const { page } = workbench;

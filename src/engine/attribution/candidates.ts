@@ -14,9 +14,9 @@ import type { ClassDefinition, FunctionDefinition } from '../python/ast';
 import { lowerFunction } from '../python/lowering';
 import type { OperatorGraph } from '../python/operatorGraph';
 import type { ModuleScope, Program } from '../python/program';
-import { automatonOf, operatorWeight, type Automaton, type AutomatonOptions } from './automaton';
+import { automatonOf, type Automaton, type AutomatonOptions } from './automaton';
 import { importedFiles } from './importedFiles';
-import { followedGrams, spelledGrams, trigrams } from './sourceGrams';
+import { followedGrams, isWeighty, spelledGrams, trigrams } from './sourceGrams';
 
 /** How a backend's kernel names blur operators together. */
 export type BackendLook = Pick<AutomatonOptions, 'cuda' | 'typesOnly'>;
@@ -62,35 +62,41 @@ function textOf(scopes: readonly ModuleScope[]): (file: string) => string | unde
 
 function candidateOf(program: Program, scope: ModuleScope, definition: FunctionDefinition, owner: ClassDefinition | undefined, sources: (file: string) => string | undefined): Candidate {
   const graph = lowerFunction(program, scope, definition, owner, { anySizes: true });
-  const weight = graph.nodes.filter(({ op }) => operatorWeight(op) >= 0.4 && !['input', 'parameter', 'view', 'phi', 'shape', 'hole', 'hostRead'].includes(op)).length;
+  const weight = graph.nodes.filter(({ op }) => isWeighty(op) && !['input', 'parameter', 'view', 'phi', 'shape', 'hole', 'hostRead'].includes(op)).length;
   return { scope, owner, definition, graph, weight, sources };
 }
 
 /** Weight of runs that every file is taken to have: what holds two runs in all is not alike for sharing both. */
 const FEW_RUNS = 20;
 
+interface Best {
+  readonly alike: number;
+  readonly shared: number;
+}
+
 /**
- * The files that are most alike: so many by what they share for their size, so many by what they share at all, and ties, at
- * most `most` of each. Rare runs count more. A text of many models shares something with each, so size counts.
+ * The files that are most alike, by their grams: so many by what they share for their size, so many by what they share at all,
+ * and ties. Rare runs count more. A text of many models shares something with each, so size counts.
  */
-function mostAlike(items: readonly ModuleScope[], grams: readonly ReadonlySet<string>[], wanted: ReadonlySet<string>, by: typeof BEST_ALONE, most: number): readonly ModuleScope[] {
+function mostAlike(files: readonly ModuleScope[], gramsOf: (file: ModuleScope) => ReadonlySet<string>, wanted: ReadonlySet<string>, best: Best): readonly ModuleScope[] {
+  const grams = files.map(gramsOf);
   const holders = new Map<string, number>();
   grams.forEach((set) => set.forEach((gram) => holders.set(gram, (holders.get(gram) ?? 0) + 1)));
-  const scored = items.map((item, i) => {
+  const scored = files.map((file, i) => {
     let shared = 0;
     let all = FEW_RUNS;
     grams[i].forEach((gram) => {
-      const rare = Math.log(1 + items.length / (holders.get(gram) ?? 1));
+      const rare = Math.log(1 + files.length / (holders.get(gram) ?? 1));
       all += rare;
       shared += wanted.has(gram) ? rare : 0;
     });
-    return { item, shared, alike: shared / Math.sqrt(all) };
+    return { file, shared, alike: shared / Math.sqrt(all) };
   }).filter(({ shared }) => shared > 0);
   const chosen = new Set<ModuleScope>();
   for (const key of ['alike', 'shared'] as const) {
     const sorted = [...scored].sort((a, b) => b[key] - a[key]);
-    const threshold = sorted[Math.min(by[key], sorted.length) - 1]?.[key] ?? 0;
-    sorted.filter((entry, i) => i < by[key] || entry[key] >= threshold * 0.999).slice(0, most).forEach(({ item }) => chosen.add(item));
+    const threshold = sorted[Math.min(best[key], sorted.length) - 1]?.[key] ?? 0;
+    sorted.filter((entry, i) => i < best[key] || entry[key] >= threshold * 0.999).slice(0, MOST_FILES).forEach(({ file }) => chosen.add(file));
   }
   return [...chosen];
 }
@@ -98,8 +104,8 @@ function mostAlike(items: readonly ModuleScope[], grams: readonly ReadonlySet<st
 /** Up to this many files are lowered whole; of more only those whose text looks like the run. */
 const LOWER_ALL = 80;
 /** Of files by their own text, and by what their forwards launch with all they call. */
-const BEST_ALONE = { alike: 70, shared: 15 };
-const BEST_FOLLOWED = { alike: 60, shared: 40 };
+const BEST_ALONE: Best = { alike: 70, shared: 15 };
+const BEST_FOLLOWED: Best = { alike: 60, shared: 40 };
 /** With ties, of each. */
 const MOST_FILES = 90;
 
@@ -134,9 +140,11 @@ export class CandidateIndex {
   }
 
   private filesLike(region: readonly string[], look: BackendLook): readonly ModuleScope[] {
-    const wanted = trigrams(region.filter((op) => operatorWeight(op) >= 0.4));
-    const best = (gramsOf: (scope: ModuleScope) => ReadonlySet<string>, by: typeof BEST_ALONE): readonly ModuleScope[] => mostAlike(this.scopes, this.scopes.map((scope) => blurred(gramsOf(scope), look)), wanted, by, MOST_FILES);
-    return [...new Set([...best(spelledGrams, BEST_ALONE), ...best((scope) => this.followedIn(scope), BEST_FOLLOWED)])];
+    const wanted = trigrams(region.filter(isWeighty));
+    return [...new Set([
+      ...mostAlike(this.scopes, (scope) => blurred(spelledGrams(scope), look), wanted, BEST_ALONE),
+      ...mostAlike(this.scopes, (scope) => blurred(this.followedIn(scope), look), wanted, BEST_FOLLOWED),
+    ])];
   }
 
   private followedIn(scope: ModuleScope): ReadonlySet<string> {

@@ -8,7 +8,7 @@ import type { RankData } from '../profile/columns';
 import { catalogueForms, type BackendLook, type Candidate, type CandidateIndex } from './candidates';
 import { answerClass } from './answerClass';
 import { conflictShare } from './operandEvidence';
-import { rankCandidates, tokenWeights, type Ranked } from './rankCandidates';
+import { countedWeight, rankCandidates, tokenWeights, type Ranked } from './rankCandidates';
 import type { RankingMemory } from './rankingMemory';
 import { passesOf } from './regions';
 import type { HintOrder } from './sourceHints';
@@ -103,8 +103,7 @@ export function locate(rank: RankData, index: Pick<CandidateIndex, 'like'>, pars
   }
   const { best, equals, nextPenalty } = answer;
   const nearest = { file: best.candidate.scope.file, penalty: best.penalty, nextPenalty, systematic: best.systematic, residual: best.residual, holeShare: best.holeShare };
-  const { count } = tokenWeights(names);
-  const clear = Math.max(CLEAR_MARGIN, CLEAR_OPERATORS / Math.max(1, window.reduce((sum, token) => sum + count[token], 0)));
+  const clear = Math.max(CLEAR_MARGIN, CLEAR_OPERATORS / countedWeight(window, tokenWeights(names)));
   const margin = Math.max(0, Math.min(1, (nextPenalty - best.penalty) / clear));
   const conflicts = conflictsOf(best);
   const confidence = (1 - conflicts) ** 2 * (1 - best.systematic / ACCEPT_SYSTEMATIC) * (1 - best.penalty / ACCEPT / 4) * (1 - best.holeShare) * (0.6 + 0.4 * margin);

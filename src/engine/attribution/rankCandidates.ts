@@ -39,10 +39,13 @@ export function tokenWeights(names: TokenNames): TokenWeights {
   };
 }
 
+/** Weight of what a penalty of the window can count, at least 1. */
+export const countedWeight = (window: Uint16Array, { count }: TokenWeights): number => Math.max(1, window.reduce((sum, token) => sum + count[token], 0));
+
 export function rankCandidates(window: Uint16Array, candidates: readonly Candidate[], names: TokenNames, look: BackendLook, forms: readonly LoweredForm[]): readonly Ranked[] {
   const weights = tokenWeights(names);
   const entrants = candidates.map((candidate) => ({ candidate, automaton: automatonFor(candidate, names, look, forms) }));
-  const total = Math.max(1, window.reduce((sum, token) => sum + weights.count[token], 0));
+  const total = countedWeight(window, weights);
   const allWeight = Math.max(1, window.reduce((sum, token) => sum + weights.insert[token], 0));
   const ranked: Ranked[] = [];
   for (const { candidate, automaton } of finalists(window, entrants, weights)) {

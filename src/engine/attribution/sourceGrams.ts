@@ -12,7 +12,9 @@ import { followedForwards, spellingOf } from './spelledLayers';
 /** Operators lighter than this come and go and make no run. */
 const WEIGHTY = 0.4;
 
-const weightyOperators = (ops: readonly string[]): readonly string[] => ops.filter((op) => operatorWeight(op) >= WEIGHTY).map(canonicalOperator);
+export const isWeighty = (op: string): boolean => operatorWeight(op) >= WEIGHTY;
+
+const weightyOperators = (ops: readonly string[]): readonly string[] => ops.filter(isWeighty).map(canonicalOperator);
 
 export function trigrams(tokens: readonly string[]): ReadonlySet<string> {
   const grams = new Set<string>();

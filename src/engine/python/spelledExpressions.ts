@@ -239,7 +239,7 @@ export class ExpressionReader {
   private atom(): void {
     const { tokens } = this;
     const { kind } = tokens;
-    if (kind === 'name' && !isReserved(tokens.text)) {
+    if (kind === 'name' && !RESERVED.has(tokens.text)) {
       this.shape = 'name';
       this.name = tokens.text;
       tokens.next();
@@ -348,7 +348,6 @@ export class ExpressionReader {
 }
 
 const RESERVED = new Set(['and', 'as', 'assert', 'async', 'break', 'class', 'continue', 'def', 'del', 'elif', 'else', 'except', 'finally', 'for', 'from', 'global', 'if', 'import', 'in', 'is', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield', 'lambda']);
-const isReserved = (word: string): boolean => RESERVED.has(word);
 
 const NONE: readonly string[] = [];
 const MATMUL: readonly string[] = ['matmul'];

@@ -98,11 +98,8 @@ class FileReader extends ExpressionReader {
           this.loopNames(sink);
           this.suite(indent, false, sink);
           break;
-        case 'while': case 'with': case 'try':
-          this.suite(indent, false, sink);
-          break;
-        case 'case':
-          // Of `match`, whose own line was passed over; a variable of that name otherwise.
+        // `case` of a `match`, whose own line was passed over.
+        case 'while': case 'with': case 'try': case 'case':
           this.suite(indent, false, sink);
           break;
         case 'else':

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { startSshLab, until, type SshLab } from '../lab/sshLab';
+import { RECORDED_STEP } from '../lab/recordedStep';
 
 const cli = path.join(import.meta.dirname, '../../../dist/cli.js');
 
@@ -21,14 +22,6 @@ folder = os.path.join(out, 'profiling_time', 'step-5')
 os.makedirs(folder)
 shutil.copy('recorded.json', os.path.join(folder, 'rank0_there_1.pt.trace.json'))
 `;
-const TRACE = {
-  schemaVersion: 1, distributedInfo: { backend: 'nccl', rank: 0, world_size: 1 },
-  traceEvents: [
-    { ph: 'X', cat: 'user_annotation', name: 'ProfilerStep#5', pid: 7, tid: 7, ts: 0, dur: 100 },
-    { ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 7, tid: 7, ts: 5, dur: 2, args: { correlation: 1 } },
-    { ph: 'X', cat: 'kernel', name: 'gemm_kernel', pid: 0, tid: 7, ts: 10, dur: 40, args: { device: 0, stream: 7, correlation: 1 } },
-  ],
-};
 
 interface Listed {
   readonly id: string;
@@ -67,7 +60,7 @@ describe('attaching to a capture in two passes that nobody followed', () => {
   async function leftAlone(folder: string, host: readonly string[], options: readonly string[] = []): Promise<string> {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path.join(folder, 'twice.py'), TWICE);
-    writeFileSync(path.join(folder, 'recorded.json'), JSON.stringify(TRACE));
+    writeFileSync(path.join(folder, 'recorded.json'), JSON.stringify(RECORDED_STEP));
     const before = new Set(runs(host).map(({ id }) => id));
     const child = spawn(process.execPath, [cli, 'capture', '--stacks', '--steps', '5', ...host, ...options, '--', 'python3', 'twice.py'], { cwd: folder, stdio: 'ignore', env: environment() });
     await until(() => existsSync(path.join(folder, 'ran')), 'the first pass did not start');
